@@ -16,8 +16,8 @@ use crate::media::Pose;
 use crate::percept::{Embedding, Sound, TextTrack, Transcript};
 use crate::time::{Span, Timestamp};
 
-use super::shelf::Values;
-pub use super::sightings::Sightings;
+use super::versions::shelf::Values;
+pub use super::versions::sightings::Sightings;
 
 /// One run over live sources, or one recording being replayed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

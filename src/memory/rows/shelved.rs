@@ -15,8 +15,8 @@ use crate::memory::model::{
     MemoryRow, MemoryVector, ObjectTrackRow, PoseRow, Retirement, SoundRow, TextTrackRow, TrackRow,
     TurnRow,
 };
-use crate::memory::shelf::{Shelf, Slice};
-use crate::memory::sightings::{Packed, Sightings};
+use crate::memory::versions::shelf::{Shelf, Slice};
+use crate::memory::versions::sightings::{Packed, Sightings};
 use crate::percept::{Sound, SoundKind, TextTrack, Transcript, Word};
 use crate::time::{Span, Timestamp};
 
@@ -549,7 +549,7 @@ mod tests {
     use super::*;
     use crate::camera::Bearing;
 
-    use crate::memory::temporal::Temporal;
+    use crate::memory::versions::temporal::Temporal;
     use crate::percept::Sighting;
 
     fn row() -> MemoryRow {

@@ -1,4 +1,4 @@
-//! Signs of a few hundred vectors side by side, as they are compared.
+//! Binary codes of a few hundred vectors side by side (interleaved for SIMD), as they are compared.
 
 use crate::simd::{self, BLOCK, Weighed};
 

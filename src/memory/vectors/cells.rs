@@ -272,7 +272,7 @@ fn sides_of(vectors: &[Vec<f32>], means: &[Vec<f32>; 2]) -> Vec<bool> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::memory::shelf::Shelf;
+    use crate::memory::versions::shelf::Shelf;
 
     const DIMENSIONS: usize = 32;
     const TOPICS: u64 = 40;

@@ -1,4 +1,4 @@
-//! Codes of vectors: signs, and steps of 8 bits, after a fixed rotation.
+//! Codes of vectors: one bit (signs) and 8 bits (scalar quantisation, SQ8) a dimension, after a randomized Hadamard transform.
 //!
 //! The share of equal signs tells the angle of two vectors (Charikar, STOC 2002), so the signs ([`super::signs`]) pick
 //! candidates; the same turned vector in steps of 8 bits orders them. (The turn spreads every vector evenly over its
@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use super::signs::{CHUNK, Signs, weigh};
-use crate::memory::persist::{Persist as _, Reader, Writer};
-use crate::memory::shelf::{Bulk, Shelf};
+use crate::memory::versions::persist::{Persist as _, Reader, Writer};
+use crate::memory::versions::shelf::{Bulk, Shelf};
 use crate::simd::{self, Weighed};
 
 /// Fewer dimensions are spread over so many signs.

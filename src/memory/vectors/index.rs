@@ -22,12 +22,12 @@ use super::cells::{Cells, Source};
 use super::codes::{CodedQuery, Codes};
 use super::plan::{self, VectorSearch};
 use crate::memory::idset::IdSet;
-use crate::memory::log::Log;
 use crate::memory::model::MemoryVector;
-use crate::memory::persist::{Persist as _, Reader, Writer};
-use crate::memory::shelf::Shelf;
-use crate::memory::temporal::{Horizon, Table, Touched, Version};
 use crate::memory::versions::Versions;
+use crate::memory::versions::log::Log;
+use crate::memory::versions::persist::{Persist as _, Reader, Writer};
+use crate::memory::versions::shelf::Shelf;
+use crate::memory::versions::temporal::{Horizon, Table, Touched, Version};
 use crate::simd::dot;
 
 /// Vectors up to which every one is compared exactly.
@@ -206,6 +206,36 @@ impl VectorIndex {
         self.spaces.load().keys().copied().collect()
     }
 
+    /// Of each model, the length of its vectors and the memories that have one, as far as `shown` says so of a vector's place in
+    /// the table's log. No vector is read.
+    pub(super) fn had(&self, shown: &dyn Fn(usize) -> bool) -> BTreeMap<ModelHash, (usize, IdSet)> {
+        let of = |space: &Space| {
+            let mut memories = IdSet::default();
+            for (_, memory) in space.owners().filter(|(row, _)| shown(*row as usize)) {
+                memories.insert(memory);
+            }
+            (space.dimensions, memories)
+        };
+        self.spaces.load().iter().map(|(model, space)| (*model, of(space))).collect()
+    }
+
+    /// The first `most` of those of other models than that one: whose, and of which.
+    pub(super) fn beside(
+        &self,
+        model: ModelHash,
+        most: usize,
+        shown: &dyn Fn(usize) -> bool,
+    ) -> Vec<(MemoryId, ModelHash)> {
+        let spaces = self.spaces.load();
+        let mut found = Vec::new();
+        for (other, space) in spaces.iter().filter(|(other, _)| **other != model) {
+            let here = space.owners().filter(|(row, _)| shown(*row as usize)).take(most);
+            found.extend(here.map(|(row, memory)| (row, memory, *other)));
+        }
+        found.sort_unstable_by_key(|(row, ..)| *row);
+        found.into_iter().take(most).map(|(_, memory, other)| (memory, other)).collect()
+    }
+
     /// The `k` most similar memories among those in `among`, best first.
     pub(crate) fn nearest(
         &self,
@@ -355,6 +385,18 @@ impl Space {
         }
         let top = self.exactly(query, coded, candidates, k, (log, shown));
         (top.0.len() == k).then(|| top.into_hits())
+    }
+
+    /// Where each vector's row stands in the table's log, and whose it is.
+    fn owners(&self) -> impl Iterator<Item = (u32, MemoryId)> + '_ {
+        let of = |run: &Run| {
+            (0..run.len).map({
+                let run = *run;
+                move |at| (run.at + at, MemoryId(run.memory + u64::from(at)))
+            })
+        };
+        let each = self.runs.iter().flat_map(of);
+        each.filter_map(|(at, memory)| Some((*self.rows.get(at as usize)?, memory)))
     }
 
     /// Whose vector stands there.

@@ -1,4 +1,4 @@
-//! Signs of vectors, and which of them are near a query's.
+//! Binary codes: the signs of vectors, and which of them are near a query's.
 //!
 //! Of every vector its signs are kept, of a query how much each sign weighs, too: the distance is the sum of the
 //! weights where the signs differ. (That tells the angle nearly as well as the query's exact values would: RaBitQ, Gao
@@ -9,8 +9,8 @@
 
 use std::sync::Arc;
 
-use crate::memory::persist::{Reader, Writer};
-use crate::memory::shelf::{Bulk, Shelf};
+use crate::memory::versions::persist::{Reader, Writer};
+use crate::memory::versions::shelf::{Bulk, Shelf};
 use crate::simd::{self, BLOCK, Weighed};
 
 /// Codes in a chunk.
