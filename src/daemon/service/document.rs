@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::{Clock, MemoryService, told};
+use super::{Clock, MemoryService};
 use crate::document::Passage;
 use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::{DOCUMENT, Draft, PassageRow};
@@ -143,7 +143,7 @@ fn put(
         return;
     }
     let about = draft.before().named_in(text);
-    let mut row: MemoryRow = told(MemoryKind::Note, text.clone(), Span::new(at, at), about);
+    let mut row = MemoryRow::told(MemoryKind::Note, text.clone(), Span::new(at, at), about);
     row.id = draft.new_memory_id();
     DOCUMENT.clone_into(&mut row.origin);
     row.pinned = pinned;

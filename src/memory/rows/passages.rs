@@ -5,7 +5,7 @@ use rusqlite::types::Value;
 use super::{Columns, RowError, int, large, or_null, text};
 use crate::ids::MemoryId;
 use crate::memory::documents::PassageRow;
-use crate::memory::temporal::Temporal;
+use crate::memory::versions::temporal::Temporal;
 
 impl Temporal for PassageRow {
     type Key = MemoryId;
