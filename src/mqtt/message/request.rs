@@ -487,7 +487,6 @@ fn read(command: Command, payload: &[u8], json_claimed: bool) -> Result<Request,
         return Err(Refusal::bad_request("the payload is empty"));
     }
     let most = match command {
-        // A picture, a sound, a document.
         Command::Name | Command::Identify | Command::Remember => MAX_SAMPLES_BYTES,
         _ => MAX_TEXT_BYTES,
     };
@@ -940,10 +939,6 @@ mod tests {
             (Forget, r#"{"fact":{"subject":"a"},"memory":"b"}"#),
             (Forget, r#"{"fact":{"who":"a"}}"#),
             (Forget, r#"{"start":5000000000}"#),
-            (Forget, r#"{"document":"manual.md","memory":"b"}"#),
-            (Remember, r#"{"document":{"name":"manual.md"}}"#),
-            (Remember, r#"{"document":{"name":"a.md","text":"b","pdf":"c"}}"#),
-            (Remember, r#"{"text":"a","document":{"name":"a.md","text":"b"}}"#),
             (Name, r#"{"entity":"person_4","name":" "}"#),
             (Name, r#"{"name":"Ava"}"#),
             (Name, r#"{"photo":"aGVsbG8="}"#),
