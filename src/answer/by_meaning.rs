@@ -153,9 +153,7 @@ struct Many {
 
 impl Many {
     fn of(view: &View) -> Self {
-        let filter = Filter { kinds: KINDS.to_vec(), ..Filter::default() };
-        let notes = view.passing(&filter).is_none_or(|all| all.len() > NOTES);
-        Self { notes, utterances: heard::are_many(view) }
+        Self { notes: view.are_more(&KINDS, NOTES), utterances: heard::are_many(view) }
     }
 }
 
