@@ -158,10 +158,8 @@ struct Many {
 
 impl Many {
     fn of(view: &View) -> Self {
-        let filter = Filter { kinds: KINDS.to_vec(), ..Filter::default() };
         let most = NOTES + view.told_passages();
-        let notes = view.passing(&filter).is_none_or(|all| all.len() > most);
-        Self { notes, utterances: heard::are_many(view) }
+        Self { notes: view.are_more(&KINDS, most), utterances: heard::are_many(view) }
     }
 }
 

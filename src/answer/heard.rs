@@ -49,8 +49,7 @@ pub(super) fn utterances(reading: &Reading, query: &Query, many: bool) -> Vec<Ut
 
 /// Whether there are more than are read for every question.
 pub(super) fn are_many(view: &View) -> bool {
-    let filter = Filter { kinds: vec![MemoryKind::Utterance], ..Filter::default() };
-    view.passing(&filter).is_none_or(|all| all.len() > ALL)
+    view.are_more(&[MemoryKind::Utterance], ALL)
 }
 
 /// Those among memories, with what was said before them.

@@ -213,7 +213,7 @@ fn pool(
     let then = Filter { span: query.span, ..filter.clone() };
     let there: Option<IdSet> = asked.place.as_ref().map(|place| place.passing(view, filter));
     let strict_place = there.as_ref().filter(|_| query.strict);
-    let everywhere = if strict_place.is_none() { view.passing(filter) } else { None };
+    let everywhere = if strict_place.is_none() { view.worth_passing(filter) } else { None };
     let mut passes = vec![(filter, depth, strict_place.or(everywhere.as_ref()))];
     let in_time = query.span.filter(|_| !query.strict).and_then(|_| view.passing(&then));
     passes.extend(in_time.as_ref().map(|among| (&then, depth / 2, Some(among))));

@@ -31,7 +31,7 @@ use crate::memory::tables::Tables;
 /// Folder of the store in which it lies.
 pub const DERIVED: &str = "derived";
 /// Counts up with every change of how the state is written.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// Fewer versions of rows are soon read again.
 const FEW: usize = if cfg!(test) { 1 } else { 10_000 };
 

@@ -1,6 +1,7 @@
 //! Filter columns (doc values), what filters ask of memories side by side: a filter over all memories reads these few bytes
 //! of each and never the memory itself.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -84,8 +85,8 @@ pub(crate) struct Columns {
     /// Whose version it is. Apart: a filter by entity asks nothing else.
     ids: Log<u64>,
     pub(crate) facets: Log<Facet>,
-    /// Positions of lessons: few, and looked at with every question.
-    pub(crate) lessons: Log<u32>,
+    /// Positions by kind, in the order of [`MemoryKind::ALL`]: of few kinds there are many, of most few.
+    kinds: [Log<u32>; MemoryKind::ALL.len()],
     /// Positions of facts that join entities: few, too.
     pub(crate) edges: Log<u32>,
 }
@@ -112,10 +113,28 @@ impl Columns {
         }
     }
 
-    fn push(&mut self, row: &MemoryRow) {
-        if row.kind == MemoryKind::Lesson {
-            self.lessons.push(self.len() as u32);
+    /// Positions of the versions of a kind, ascending.
+    pub(crate) fn of_kind(&self, kind: MemoryKind) -> &Log<u32> {
+        &self.kinds[kind as usize]
+    }
+
+    /// How many versions are of one of the kinds.
+    pub(crate) fn count_of(&self, kinds: &BTreeSet<MemoryKind>) -> usize {
+        kinds.iter().map(|kind| self.of_kind(*kind).len()).sum()
+    }
+
+    /// Positions of the versions that are of one of the kinds, ascending.
+    pub(crate) fn of_kinds(&self, kinds: &BTreeSet<MemoryKind>) -> Vec<u32> {
+        let mut docs = Vec::with_capacity(self.count_of(kinds));
+        kinds.iter().for_each(|kind| docs.extend(self.of_kind(*kind).iter()));
+        if kinds.len() > 1 {
+            docs.sort_unstable();
         }
+        docs
+    }
+
+    fn push(&mut self, row: &MemoryRow) {
+        self.kinds[row.kind as usize].push(self.len() as u32);
         if super::relations::is_edge(row) {
             self.edges.push(self.len() as u32);
         }
@@ -128,13 +147,17 @@ impl Persist for Columns {
     fn save(&self, to: &mut Writer<'_>) {
         self.ids.save(to);
         self.facets.save(to);
-        self.lessons.save(to);
+        self.kinds.iter().for_each(|docs| docs.save(to));
         self.edges.save(to);
     }
 
     fn load(from: &mut Reader<'_>) -> Option<Self> {
         let (ids, facets) = (Log::load(from)?, Log::load(from)?);
-        Some(Self { ids, facets, lessons: Log::load(from)?, edges: Log::load(from)? })
+        let mut kinds: [Log<u32>; MemoryKind::ALL.len()] = Default::default();
+        for docs in &mut kinds {
+            *docs = Log::load(from)?;
+        }
+        Some(Self { ids, facets, kinds, edges: Log::load(from)? })
     }
 }
 
@@ -160,6 +183,7 @@ impl Facets {
         pass(&mut versions.inspect(|version| columns.push(&version.row)));
         columns.ids.settle(&self.shelf);
         columns.facets.settle(&self.shelf);
+        columns.kinds.iter_mut().for_each(|docs| docs.settle(&self.shelf));
         self.columns.store(Arc::new(columns));
     }
 

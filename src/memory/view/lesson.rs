@@ -74,7 +74,7 @@ impl View {
     pub fn newest_lessons(&self, most: usize) -> Vec<MemoryId> {
         let columns = self.tables.facets.load();
         let (table, log) = (&self.tables.memories, self.tables.memories.log());
-        let shown = columns.lessons.iter().rev().map(|at| *at as usize);
+        let shown = columns.of_kind(MemoryKind::Lesson).iter().rev().map(|at| *at as usize);
         shown
             .filter(|at| table.shows_in(&log, *at, &self.horizon))
             .filter_map(|at| columns.id(at))
@@ -87,7 +87,7 @@ impl View {
     pub fn nearest_lessons(&self, question: &Embedding, k: usize) -> Vec<(MemoryId, f32)> {
         let columns = self.tables.facets.load();
         let mut among = IdSet::default();
-        for at in columns.lessons.iter() {
+        for at in columns.of_kind(MemoryKind::Lesson).iter() {
             if let Some(id) = columns.id(*at as usize) {
                 among.insert_version(id, *at);
             }

@@ -12,7 +12,7 @@ use super::View;
 use super::facets::Columns;
 use super::filter::Filter;
 use crate::memory::idset::IdSet;
-use crate::memory::model::MemoryRow;
+use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::vectors::{EXACT_UP_TO, Look, Shown, best_of};
 use crate::memory::versions::log::CHUNK;
 use crate::memory::versions::temporal::Temporal as _;
@@ -189,8 +189,11 @@ impl View {
     /// Whether the version of the memory that this view shows passes.
     fn admits(&self, id: MemoryId, filter: &Filter) -> bool {
         let memories = &self.tables.memories;
-        if filter.is_open() {
-            return memories.position(&id, &self.horizon).is_some();
+        let Some(at) = memories.position(&id, &self.horizon) else { return false };
+        if filter.entities.is_empty() {
+            let columns = self.tables.facets.load();
+            return filter.is_open()
+                || columns.facets.get(at as usize).is_some_and(|facet| facet.passes(filter));
         }
         let version = memories.current(&id, &self.horizon);
         version.is_some_and(|version| self.admits_row(&version.row, filter))
@@ -217,6 +220,16 @@ impl View {
         let table = &self.tables.memories;
         let columns = self.tables.facets.load();
         let chunks = columns.len().div_ceil(CHUNK);
+        if filter.entities.is_empty() && filter.span.is_none() && !filter.kinds.is_empty() {
+            let mut docs = columns.of_kinds(&filter.kinds.iter().copied().collect());
+            if filter.clip.is_some() || filter.valid_at.is_some() {
+                let passes =
+                    |doc: u32| columns.facets.get(doc as usize)?.passes(filter).then_some(());
+                docs.retain(|doc| passes(*doc).is_some());
+            }
+            columns.ids_of(&docs, |doc, id| passing.insert_version(id, doc));
+            return Some(passing);
+        }
         if filter.entities.is_empty() {
             table.chunks_touching(filter.span, chunks, |chunk| {
                 for (doc, facet) in (chunk * CHUNK..).zip(columns.facets.chunk(chunk)) {
@@ -237,6 +250,28 @@ impl View {
         }
         columns.ids_of(&docs, |doc, id| passing.insert_version(id, doc));
         Some(passing)
+    }
+
+    /// The same where it is worth the set: `None`, too, where most memories pass, so that each that is found is asked.
+    pub(crate) fn worth_passing(&self, filter: &Filter) -> Option<IdSet> {
+        let is_by_kind_alone = filter.entities.is_empty()
+            && filter.span.is_none()
+            && filter.clip.is_none()
+            && filter.valid_at.is_none();
+        let columns = self.tables.facets.load();
+        let passing = || columns.count_of(&filter.kinds.iter().copied().collect());
+        let most = is_by_kind_alone && passing() * 2 >= columns.len();
+        if most { None } else { self.passing(filter) }
+    }
+
+    /// Whether there are more memories of these kinds than that. Costs a look at about so many.
+    pub(crate) fn are_more(&self, kinds: &[MemoryKind], than: usize) -> bool {
+        let columns = self.tables.facets.load();
+        // Of a memory that was written again there are several versions.
+        let docs = kinds.iter().flat_map(|kind| columns.of_kind(*kind).iter());
+        let mut known = BTreeSet::new();
+        docs.filter_map(|doc| columns.id(*doc as usize))
+            .any(|id| known.insert(id) && known.len() > than)
     }
 
     /// Those of them of which some version was made while the robot stayed somewhere (`stays` in time order and apart from
@@ -361,11 +396,14 @@ impl Words<'_> {
                 return false;
             }
             let (memories, horizon) = (&self.view.tables.memories, &self.view.horizon);
-            memories.position(&id, horizon) == Some(doc)
-                && (filter.is_open()
-                    || memories
-                        .current(&id, horizon)
-                        .is_some_and(|version| self.view.admits_row(&version.row, filter)))
+            let passes = || match filter.entities.is_empty() {
+                true => self.columns.facets.get(doc as usize).is_some_and(|it| it.passes(filter)),
+                false => {
+                    let version = memories.current(&id, horizon);
+                    version.is_some_and(|version| self.view.admits_row(&version.row, filter))
+                }
+            };
+            memories.position(&id, horizon) == Some(doc) && (filter.is_open() || passes())
         }
     }
 }
