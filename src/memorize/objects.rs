@@ -1,11 +1,13 @@
-//! Things that a detector found: when one comes into view, and where it is.
+//! Things that a detector found: when one comes into view, who carries it, when it is gone, and where it is.
 //!
-//! What stays where it is makes no news: a sentence is written when a thing comes into view, and a fact (the slot
-//! `object_7 | location`) when it is somewhere else than that slot says.
+//! What stays where it is makes no news: a sentence is written when a thing comes into view, is moved, or is gone, and a fact
+//! (the slot `object_7 | location`) when it is somewhere else than that slot says.
 
 use std::collections::BTreeMap;
 
 use super::{Scene, Sentence};
+use crate::carrying::{Move, carried, moves, within_reach};
+use crate::geometry::Rect;
 use crate::identify::IdentifiedObject;
 use crate::ids::EntityId;
 use crate::memory::model::{Fact, Ground, MemoryKind};
@@ -15,6 +17,10 @@ use crate::time::{Span, Timestamp};
 
 /// Out of view for less is no news, seconds.
 const NEWS_SECS: f64 = 60.0;
+/// Not seen for so long where nobody covers it, a thing is gone; seconds.
+const GONE_SECS: f64 = 5.0;
+/// … if it was seen so often before.
+const KNOWN_LOOKS: usize = 3;
 /// A thing at the border of two parts of the picture stays in the one where it was: share of the width.
 const LINGERS: f32 = 0.05;
 /// A pose holds for what is seen up to so long after it, seconds.
@@ -56,7 +62,7 @@ impl Side {
     }
 }
 
-/// Who came into view.
+/// What came into view, and who brought it.
 pub(super) fn arrivals(scene: &Scene<'_>) -> Vec<Sentence> {
     let mut sentences = Vec::new();
     for (track, seen) in tracks(scene) {
@@ -64,8 +70,95 @@ pub(super) fn arrivals(scene: &Scene<'_>) -> Vec<Sentence> {
         if track.continued || !news {
             continue;
         }
-        let text = format!("{} came into view of {}.", article(&track.label), track.source);
-        sentences.push(sentence(MemoryKind::Episodic, text, track.span, scene, track, seen));
+        let ways = moves(&track.sightings);
+        let carrier =
+            ways.first().filter(|way| way.begins).and_then(|way| carrier(scene, track, way));
+        let text = match &carrier {
+            None => format!("{} came into view of {}.", article(&track.label), track.source),
+            Some(carrier) => {
+                let thing = article(&track.label).to_lowercase();
+                format!("{} brought {thing} into view of {}.", carrier.who, track.source)
+            }
+        };
+        let mut told = sentence(MemoryKind::Episodic, text, track.span, scene, track, seen);
+        told.grounds.extend(carrier.map(|carrier| carrier.ground));
+        sentences.push(told);
+    }
+    sentences
+}
+
+/// Who carried a thing.
+struct Carrier {
+    /// A mention, or "Somebody".
+    who: String,
+    ground: Ground,
+}
+
+/// The one body that went with a thing on its way; `None`: none, or one of several.
+fn carrier(scene: &Scene<'_>, track: &ObjectTrack, way: &Move) -> Option<Carrier> {
+    let bodies = scene.percepts.bodies.iter().filter(|body| body.source == track.source);
+    let mut with = bodies.filter(|body| carried(&track.sightings, &body.sightings, way));
+    let body = with.next().filter(|_| with.next().is_none())?;
+    let person = scene.identified.person_of_body(body.id);
+    let who = person.map_or_else(|| "Somebody".to_owned(), |person| format!("<{person}>"));
+    Some(Carrier { who, ground: Ground::Track(scene.percepts.clip, body.id) })
+}
+
+/// What was moved, and by whom; what passes by on its own makes no news.
+pub(super) fn ways(scene: &Scene<'_>) -> Vec<Sentence> {
+    let mut sentences = Vec::new();
+    for (track, seen) in tracks(scene) {
+        let side = |bbox: Rect| Side::of(bbox.centre().x / track.picture.0.max(1) as f32, None);
+        // What comes was told of when it came, what is on its way over a border before that.
+        for way in moves(&track.sightings).iter().filter(|way| !way.begins) {
+            let carrier = carrier(scene, track, way);
+            let (from, to) = (side(way.from), side(way.to));
+            let whither = match (way.ends, from == to) {
+                (true, _) => "away".to_owned(),
+                (false, true) => "elsewhere".to_owned(),
+                (false, false) => format!("to where it is {}", to.words()),
+            };
+            let text = match &carrier {
+                Some(carrier) => format!("{} carried the {} {whither}.", carrier.who, track.label),
+                None => format!("The {} was moved {whither}.", track.label),
+            };
+            let mut told = sentence(MemoryKind::Episodic, text, way.span, scene, track, seen);
+            told.grounds.extend(carrier.map(|carrier| carrier.ground));
+            told.importance = 0.4;
+            sentences.push(told);
+        }
+    }
+    sentences
+}
+
+/// What was there for a while, and is gone though the camera goes on looking and nobody stands before its place.
+pub(super) fn departures(scene: &Scene<'_>) -> Vec<Sentence> {
+    let mut sentences = Vec::new();
+    for (track, seen) in tracks(scene) {
+        let later = |other: &IdentifiedObject| {
+            let part = scene.percepts.objects.iter().find(|part| part.id == other.track);
+            other.object == seen.object && part.is_some_and(|part| part.span.end > track.span.end)
+        };
+        let is_on_way = moves(&track.sightings).last().is_some_and(|way| way.ends);
+        let Some(last) = track.sightings.last().filter(|_| track.sightings.len() >= KNOWN_LOOKS)
+        else {
+            continue;
+        };
+        if is_on_way || scene.identified.objects.iter().any(later) {
+            continue;
+        }
+        let bodies = scene.percepts.bodies.iter().filter(|body| body.source == track.source);
+        let covers = |one: &&Sighting| one.at >= last.at && within_reach(last.bbox, one.bbox);
+        let covered =
+            bodies.flat_map(|body| body.sightings.iter().filter(covers)).map(|one| one.at);
+        let since = covered.max().unwrap_or(last.at);
+        let looked = scene.percepts.looked.iter().filter(|(source, _)| *source == track.source);
+        let until = looked.filter_map(|(_, times)| times.last()).max();
+        if until.is_some_and(|until| until.secs_since(since) >= GONE_SECS) {
+            let text = format!("The {} was gone from the view of {}.", track.label, track.source);
+            let span = Span::new(last.at, last.at);
+            sentences.push(sentence(MemoryKind::Episodic, text, span, scene, track, seen));
+        }
     }
     sentences
 }
