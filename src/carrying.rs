@@ -12,6 +12,8 @@ const STILL: f32 = 0.25;
 const MOVED: f32 = 0.5;
 /// It rests where it strays by less for so long, seconds.
 const REST_SECS: f64 = 1.0;
+/// Between two sightings so far apart it was not seen what became of it, seconds.
+const UNSEEN_SECS: f64 = 3.0;
 /// Sightings so close are of one moment, seconds.
 const SAME_SECS: f64 = 0.25;
 /// Hands reach so far beyond the box of a body: share of its width.
@@ -36,9 +38,15 @@ pub struct Move {
     pub ends: bool,
 }
 
-/// The ways of a thing, in time order.
+/// The ways of a thing, in time order, as far as they were seen: what comes to lie elsewhere while nobody sees it goes no way.
 #[must_use]
 pub fn moves(thing: &[Sighting]) -> Vec<Move> {
+    let is_seen = |a: &Sighting, b: &Sighting| b.at.secs_since(a.at) <= UNSEEN_SECS;
+    thing.chunk_by(is_seen).flat_map(moves_seen).collect()
+}
+
+/// The same of sightings without a gap.
+fn moves_seen(thing: &[Sighting]) -> Vec<Move> {
     let mut found = Vec::new();
     let (mut rest, mut at) = (0, 1);
     while let Some(next) = thing.get(at) {
@@ -53,8 +61,10 @@ pub fn moves(thing: &[Sighting]) -> Vec<Move> {
         let to = thing[end].bbox;
         if apart(lay, to) >= MOVED * longer(lay) {
             let span = Span::new(thing[from].at, thing[end].at);
+            // What comes over the edge of the picture seems to lie there at first.
+            let begins = span.start.secs_since(thing[0].at) <= REST_SECS;
             let ends = end + 1 == thing.len();
-            found.push(Move { span, from: lay, to, begins: from == 0, ends });
+            found.push(Move { span, from: lay, to, begins, ends });
         }
         (rest, at) = (end, end + 1);
     }
@@ -169,6 +179,17 @@ mod tests {
         }
         assert_eq!(moves(&bag), []);
         assert_eq!(moves(&[]), []);
+    }
+
+    #[test]
+    fn what_lies_elsewhere_after_a_while_unseen_went_no_way() {
+        let mut bag = seen((60.0, 60.0), &way(300.0, 300.0, 0.0));
+        let mut later = seen((60.0, 60.0), &way(500.0, 300.0, 0.0));
+        for look in &mut later {
+            look.at = look.at.plus_secs(20.0);
+        }
+        bag.extend(later);
+        assert_eq!(moves(&bag), []);
     }
 
     #[test]

@@ -10,7 +10,7 @@ the truth is known by construction; who turns away has his face replaced by the 
 
 Writes `<scene>.mp4` (640x480, 10 frames a second) and `<scene>.json`: for every person of the scene
 `{"id", "face", "boxes": [[seconds, x, y, w, h, shows the face], …], "hidden"}`, a box each 0.1 s while he is in view;
-`hidden` holds those of him while somebody before him covers most of him: he need not be found then, but may be.
+`hidden` holds those of him while somebody before him covers most of him: he need not be found then, but his face may be.
 Needs OpenCV's Python package, NumPy, and gst-launch-1.0 with x264enc.
 """
 

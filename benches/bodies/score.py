@@ -13,7 +13,7 @@ union; each box counts for one person, the best first) or a face's centre lies i
   switches   tracks of bodies that go from one labelled person to another, and stretches of 0.4 s in which a person is said
              of somebody else
   covered    share of the labelled time
-Somebody whom another covers need not be found; where he is, it is him.
+The face of somebody who is mostly covered by another is still his.
 """
 
 import argparse
@@ -63,7 +63,7 @@ def score(labels, lines):
         lines_now = seen.get(step, [])
         bodies = [line for line in lines_now if line["kind"] == "body"]
         pairs = sorted(((overlap(line["box"], box), number, who) for number, line in enumerate(bodies)
-                        for who, box in there.items()), reverse=True)
+                        for who, box in boxes.items()), reverse=True)
         taken, owner = set(), {}
         for value, number, who in pairs:
             if value >= 0.4 and number not in owner and who not in taken:

@@ -273,8 +273,120 @@ fn article(label: &str) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::identify::{IdentifiedClip, IdentifiedTrack, Persons};
+    use crate::ids::{ClipId, EntityKind, SourceId, TrackId};
+    use crate::memory::{Memory, StoreOptions};
+    use crate::percept::{BodyTrack, ClipCounts, ClipPercepts};
+
+    fn at(secs: f64) -> Timestamp {
+        Timestamp::EPOCH.plus_secs(secs)
+    }
+
+    /// Five looks a second; the centre stays at `x` and goes right by 20 px a look from that second on.
+    fn looks(secs: (f64, f64), x: f32, goes_from: f64, size: (f32, f32)) -> Vec<Sighting> {
+        let look = |number: usize| {
+            let now = secs.0 + 0.2 * number as f64;
+            let x = x + 100.0 * (now - goes_from).max(0.0) as f32;
+            let bbox = Rect { x: x - size.0 / 2.0, y: 400.0 - size.1, w: size.0, h: size.1 };
+            Sighting { at: at(now), bbox, score: 0.8, bearing: None }
+        };
+        (0..((secs.1 - secs.0) * 5.0) as usize).map(look).collect()
+    }
+
+    fn thing(id: u64, label: &str, sightings: Vec<Sighting>) -> ObjectTrack {
+        let span = Span::new(sightings[0].at, sightings[sightings.len() - 1].at.plus_secs(0.2));
+        let (id, source, picture) = (TrackId(id), SourceId::new("hall"), (640, 480));
+        ObjectTrack { id, source, span, label: label.into(), picture, sightings, continued: false }
+    }
+
+    /// A bag that the only one in view carries off after 12 s, a cup that is gone after 10 s, a ball that he came with, and a vase
+    /// before which he stands at the end.
+    fn hall() -> (ClipPercepts, IdentifiedClip) {
+        let small = (60.0, 60.0);
+        let body = |id: u64, sightings: Vec<Sighting>| BodyTrack {
+            id: TrackId(id),
+            source: SourceId::new("hall"),
+            span: Span::new(sightings[0].at, sightings[sightings.len() - 1].at.plus_secs(0.2)),
+            sightings,
+            continued: false,
+            crowded: false,
+        };
+        let never = 1e6;
+        let percepts = ClipPercepts {
+            clip: ClipId::default(),
+            span: Span::new(at(0.0), at(30.0)),
+            tracks: Vec::new(),
+            objects: vec![
+                thing(1, "handbag", looks((0.0, 15.0), 200.0, 12.0, small)),
+                thing(2, "cup", looks((0.0, 10.0), 600.0, never, small)),
+                thing(3, "sports ball", looks((6.0, 30.0), 40.0, never, small)),
+                thing(4, "vase", looks((0.0, 20.0), 520.0, never, small)),
+            ],
+            bodies: vec![
+                body(1, looks((6.0, 15.0), 220.0, 12.0, (120.0, 300.0))),
+                body(2, looks((16.0, 30.0), 520.0, never, (120.0, 300.0))),
+            ],
+            texts: Vec::new(),
+            turns: Vec::new(),
+            mouths: Vec::new(),
+            sounds: Vec::new(),
+            poses: Vec::new(),
+            key_frames: Vec::new(),
+            counts: ClipCounts::default(),
+            looked: vec![(
+                SourceId::new("hall"),
+                (0..150).map(|n| at(0.2 * f64::from(n))).collect(),
+            )],
+        };
+        let object = |number: u32| IdentifiedObject {
+            track: TrackId(u64::from(number)),
+            object: EntityId::new(EntityKind::Object, number),
+            before: None,
+        };
+        let whose = |id: u64, person: Option<u32>| IdentifiedTrack {
+            track: TrackId(id),
+            face: None,
+            person: person.map(|number| EntityId::new(EntityKind::Person, number)),
+            confidence: 0.9,
+        };
+        let identified = IdentifiedClip {
+            objects: (1..=4).map(object).collect(),
+            bodies: vec![whose(1, Some(3)), whose(2, None)],
+            ..IdentifiedClip::default()
+        };
+        (percepts, identified)
+    }
+
+    #[test]
+    fn who_carried_a_thing_is_told_and_what_is_gone_unless_somebody_stands_before_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
+        let (mut percepts, identified) = hall();
+        let (persons, before) = (Persons::default(), memory.view());
+        let told = |percepts: &ClipPercepts| {
+            let scene = Scene {
+                percepts,
+                identified: &identified,
+                persons: &persons,
+                before: &before,
+                reserved: None,
+                quiet_since: None,
+            };
+            let texts = |all: Vec<Sentence>| -> Vec<String> {
+                all.into_iter().map(|sentence| sentence.text).collect()
+            };
+            (texts(ways(&scene)), texts(departures(&scene)))
+        };
+        let (carried, gone) = told(&percepts);
+        assert_eq!(carried, ["<person_3> carried the handbag away."]);
+        assert_eq!(gone, ["The cup was gone from the view of hall."]);
+        // Two who go the same way: which of them has it is not known.
+        percepts.bodies[1] = BodyTrack { id: TrackId(2), ..percepts.bodies[0].clone() };
+        assert_eq!(told(&percepts).0, ["The handbag was moved away."]);
+    }
 
     #[test]
     fn a_thing_at_a_border_stays_where_it_was() {

@@ -12,12 +12,16 @@ use crate::memory::model::ObjectTrackRow;
 use crate::percept::Sighting;
 use crate::time::{Span, Timestamp};
 
-use super::evidence_of;
+use super::{evidence_of, rows_of};
 
 /// Not seen for so long where nobody covers its place, a thing is gone; seconds.
 const GONE_SECS: f64 = 5.0;
+/// It is looked for so long after it was seen last whether it is gone, seconds.
+const WATCHED_SECS: f64 = 600.0;
 /// Whoever stood at a thing so shortly before it was seen last, or after it was seen first, was at it; seconds.
 const AT_IT_SECS: f64 = 1.5;
+/// What somebody does with things of one kind within so long is one deed, seconds.
+const ONE_DEED_SECS: f64 = 3.0;
 /// How sure it is who took a thing that was not seen on its way, beside how sure its sightings are.
 const NOT_SEEN: f32 = 0.6;
 
@@ -55,12 +59,12 @@ struct Body {
     sightings: Vec<Sighting>,
 }
 
-/// All that was done with those things, in time order. Costs their sightings, and the bodies around what was done.
+/// All that was done with those things, in time order. Costs the sightings that [`rows_of`] gives, and the bodies around what
+/// was done.
 pub(super) fn handlings(reading: &Reading, objects: &[EntityId]) -> Vec<Handling> {
     let mut found = Vec::new();
     for &object in objects {
-        let filter = PerceptFilter { entity: Some(object), ..PerceptFilter::default() };
-        let rows = reading.view.object_tracks(&filter);
+        let rows = rows_of(reading, object, None);
         let newest = rows.iter().map(|row| row.span.end).max();
         let mut places: BTreeMap<(SessionId, SourceId), Vec<Arc<ObjectTrackRow>>> = BTreeMap::new();
         for row in rows {
@@ -102,9 +106,11 @@ impl Thing<'_> {
             let bodies = self.bodies(way.span);
             let with = bodies.iter().filter(|body| carried(&sightings, &body.sightings, &way));
             let people: BTreeSet<Option<EntityId>> = with.map(|body| body.who).collect();
-            let gone = way.ends && self.is_last && self.is_clear(&last);
-            (came, went) = (came || way.begins, went || way.ends);
-            let what = match (way.begins, gone) {
+            let is_first = way.begins && way.span.start.secs_since(first.at) <= AT_IT_SECS;
+            let is_end = way.ends && way.span.end == last.at;
+            let gone = is_end && self.is_last && self.is_clear(&last);
+            (came, went) = (came || is_first, went || is_end);
+            let what = match (is_first, gone) {
                 (_, true) => What::Taken,
                 (true, false) => What::Brought,
                 (false, false) => What::Carried,
@@ -156,7 +162,7 @@ impl Thing<'_> {
         Handling { what, span: way.span, who, by_somebody, was_seen, object, row }
     }
 
-    /// The bodies that this camera saw then, each as a whole.
+    /// The bodies that this camera saw then.
     fn bodies(&self, span: Span) -> Vec<Body> {
         let around = Span::new(span.start.plus_secs(-AT_IT_SECS), span.end.plus_secs(AT_IT_SECS));
         let source = Some(self.source.clone());
@@ -198,12 +204,10 @@ impl Thing<'_> {
 
     /// Whether the camera went on looking for a while after the thing was seen last, with nobody before its place.
     fn is_clear(&self, last: &Sighting) -> bool {
-        let since = Span::new(last.at, self.reading.now());
+        let since = Span::new(last.at, self.reading.now().min(last.at.plus_secs(WATCHED_SECS)));
         let until =
             self.reading.view.last_clip(Some(since), |clip| clip.id.session == self.session);
-        let Some(until) = until.map(|clip| clip.span.end.min(self.reading.now())) else {
-            return false;
-        };
+        let Some(until) = until.map(|clip| clip.span.end.min(since.end)) else { return false };
         let bodies = self.bodies(Span::new(last.at, until));
         let covers = |one: &&Sighting| one.at >= last.at && within_reach(last.bbox, one.bbox);
         let covered = bodies.iter().flat_map(|body| body.sightings.iter().filter(covers));
@@ -225,13 +229,21 @@ impl Handling {
             (What::Carried, _) => format!("{who} carried the {thing} to another place {at}"),
             (What::Taken, true) => format!("{who} took the {thing} away {at}"),
             (What::Brought, false) => {
-                format!("{who}, I think: the {thing} was there {at}, when {who} stood at it")
+                format!("I first saw the {thing} {at}, when {who} stood at it: brought, I think")
             }
             (What::Taken, false) => {
-                format!("{who}, I think: I last saw the {thing} {at}, when {who} stood at it")
+                format!("I last saw the {thing} {at}, when {who} stood at it: taken, I think")
             }
             (What::Gone, _) => format!("the {thing} is gone; I last saw it {at}"),
         }
+    }
+
+    /// Whether both tell of one deed with one thing, under whatever ids.
+    pub(super) fn is_same(&self, later: &Self) -> bool {
+        self.what == later.what
+            && self.who == later.who
+            && self.row.label == later.row.label
+            && later.span.start.secs_since(self.span.start) <= ONE_DEED_SECS
     }
 
     pub(super) fn entities(&self) -> Vec<EntityId> {

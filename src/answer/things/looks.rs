@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use crate::answer::document::Evidence;
 use crate::answer::question::{Beside, Side};
-use crate::answer::reading::{GATHERED, Reading, hull, mean, touch};
+use crate::answer::reading::{GATHERED, Reading, mean, touch};
 use crate::geometry::Rect;
 use crate::ids::{EntityId, SourceId};
-use crate::memory::PerceptFilter;
 use crate::memory::model::ObjectTrackRow;
 use crate::time::{Span, Timestamp};
 
-use super::evidence_of;
+use super::{evidence_of, rows_of};
 
 /// What was seen within so long before now is there now, seconds: a thing that stands still is looked at once a second.
 const HERE_SECS: f64 = 10.0;
@@ -45,13 +44,11 @@ pub(super) struct Look {
 pub(super) struct Looks(BTreeMap<(Timestamp, SourceId), Vec<Seen>>);
 
 impl Looks {
-    /// All that show one of those things in those times, or ever. Costs their sightings.
+    /// All that show one of those things in those times, or ever. Costs the sightings that [`rows_of`] gives.
     pub(super) fn of(reading: &Reading, objects: &[EntityId], spans: Option<&[Span]>) -> Self {
         let mut looks = Self::default();
         for &object in objects {
-            let span = spans.and_then(hull);
-            let filter = PerceptFilter { span, entity: Some(object), ..PerceptFilter::default() };
-            for row in reading.view.object_tracks(&filter) {
+            for row in rows_of(reading, object, spans) {
                 for look in row.sightings.iter().filter(|look| look.at <= reading.now()) {
                     let moment = Span::new(look.at, look.at);
                     if spans.is_none_or(|spans| spans.iter().any(|span| touch(*span, moment))) {

@@ -10,9 +10,11 @@ mod kinds;
 mod looks;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::ids::EntityId;
 use crate::language::Language;
+use crate::memory::PerceptFilter;
 use crate::memory::model::ObjectTrackRow;
 use crate::time::{Span, Timestamp};
 
@@ -20,7 +22,7 @@ use super::document::Evidence;
 use super::objects;
 use super::persons::Names;
 use super::question::{Deed, OfThings, Order, Parsed, Subject, Wanted};
-use super::reading::{GATHERED, Reading};
+use super::reading::{GATHERED, Reading, hull};
 use super::reply::Reply;
 use super::who::{told, unrecorded};
 use super::wording::{list, sentence};
@@ -28,6 +30,8 @@ use handled::{Handling, What, handlings};
 use kinds::Kinds;
 use looks::{Look, Looks, several};
 
+/// Rows of one thing that are read where no time is asked, the newest: a day in view.
+const READ: usize = 2_880;
 /// Things told of in one answer, at most.
 const TOLD: usize = 8;
 
@@ -71,7 +75,7 @@ pub(super) fn asked(
 /// Who carried the thing last by that time, as a sentence: what "Where is the cup?" tells beside its place.
 pub(super) fn last_handling(reading: &Reading, object: EntityId, by: Timestamp) -> Option<String> {
     let found = handlings(reading, &[object]);
-    let last = found.into_iter().filter(|one| one.span.start <= by).next_back()?;
+    let last = found.into_iter().rfind(|one| one.span.start <= by)?;
     // Where it was seen since, its place says it.
     matches!(last.what, What::Taken).then(|| format!(" {}.", sentence(&last.told(reading))))
 }
@@ -251,6 +255,8 @@ impl Question<'_> {
                 |spans: &[Span]| spans.iter().any(|span| super::reading::touch(*span, one.span));
             fits(one.what) && one.span.start <= self.reading.now() && spans.is_none_or(in_time)
         });
+        // One thing that was lost on its way and found again came once.
+        found.dedup_by(|later, one| one.is_same(later));
         match self.asked.order {
             Order::First => found.truncate(1),
             Order::Last => drop(found.drain(..found.len().saturating_sub(1))),
@@ -261,13 +267,17 @@ impl Question<'_> {
 
     /// Who took, brought, had, moved it; what somebody took; when; whether.
     fn handled(&self) -> Option<Reply> {
-        let fits = |what: What| match self.asked.deed {
-            Deed::Taken => matches!(what, What::Taken | What::Carried),
-            Deed::Brought | Deed::Put => matches!(what, What::Brought | What::Carried),
-            Deed::Held => what != What::Gone,
-            _ => matches!(what, What::Taken | What::Carried | What::Gone),
+        // What fits best first: what was carried elsewhere was taken and brought, too.
+        let fits: &[fn(What) -> bool] = match self.asked.deed {
+            Deed::Taken => &[|what| what == What::Taken, |what| what == What::Carried],
+            Deed::Brought | Deed::Put => {
+                &[|what| what == What::Brought, |what| what == What::Carried]
+            }
+            Deed::Held => &[|what| what != What::Gone],
+            _ => &[|what| what == What::Carried, |what| matches!(what, What::Taken | What::Gone)],
         };
-        let mut all = self.handlings(fits);
+        let mut found = fits.iter().map(|fits| self.handlings(fits));
+        let mut all = found.find(|found| !found.is_empty()).unwrap_or_default();
         all.retain(|one| self.asked.wanted != Wanted::Who || one.is_by_somebody());
         let is_theirs = |one: &&Handling| match self.people.first() {
             Some(person) => one.who == Some(*person),
@@ -312,6 +322,20 @@ impl Question<'_> {
         }
         told(self.reading)
     }
+}
+
+/// Where a thing was seen in those times, in time order; of all times the newest rows.
+fn rows_of(
+    reading: &Reading,
+    object: EntityId,
+    spans: Option<&[Span]>,
+) -> Vec<Arc<ObjectTrackRow>> {
+    let span = spans.and_then(hull);
+    let filter = PerceptFilter { span, entity: Some(object), ..PerceptFilter::default() };
+    let mut rows = reading.view.object_tracks(&filter);
+    let more = rows.len().saturating_sub(READ);
+    rows.drain(..if span.is_none() { more } else { 0 });
+    rows
 }
 
 /// A sighting of a thing as evidence: its moment, whose still shows it.
