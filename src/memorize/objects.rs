@@ -321,7 +321,7 @@ mod tests {
             tracks: Vec::new(),
             objects: vec![
                 thing(1, "handbag", looks((0.0, 15.0), 200.0, 12.0, small)),
-                thing(2, "cup", looks((0.0, 10.0), 600.0, never, small)),
+                thing(2, "cup", looks((0.0, 10.0), 620.0, never, small)),
                 thing(3, "sports ball", looks((6.0, 30.0), 40.0, never, small)),
                 thing(4, "vase", looks((0.0, 20.0), 520.0, never, small)),
             ],

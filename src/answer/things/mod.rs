@@ -103,10 +103,7 @@ impl Question<'_> {
                 self.when_seen()
             }
             (_, Deed::Vanished) => self.vanished(),
-            (Wanted::Whether | Wanted::When, Deed::Seen | Deed::Appeared) | (_, Deed::Appeared) => {
-                None
-            }
-            (Wanted::Who, Deed::Seen) => None,
+            (_, Deed::Seen | Deed::Appeared) => None,
             _ => self.handled(),
         }
     }
@@ -136,12 +133,7 @@ impl Question<'_> {
     fn count(&self) -> Reply {
         let (reading, called) = (self.reading, self.called());
         let looks = self.looks();
-        let Some(most) = looks.most() else {
-            let last = Looks::of(reading, &self.objects(), None).last_told(reading, &called);
-            let text = format!("0: I see no {called}{}; {last}.", self.then());
-            let evidence = Looks::of(reading, &self.objects(), None).last_evidence(reading);
-            return Reply::known(text, Vec::new(), evidence);
-        };
+        let Some(most) = looks.most() else { return self.none(&called) };
         let verb = if self.asked.is_now { "I see" } else { "I saw" };
         let text = format!(
             "{verb} {} at once {}{}.",
@@ -150,6 +142,23 @@ impl Question<'_> {
             self.place()
         );
         Reply::known(sentence(&text), most.objects(), most.evidence(reading))
+    }
+
+    /// The count where none was seen: 0 where they are in view elsewhere, or were seen to go; else they may not have been found.
+    fn none(&self, called: &str) -> Reply {
+        let (reading, objects) = (self.reading, self.objects());
+        let ever = Looks::of(reading, &objects, None);
+        let (last, evidence) = (ever.last_told(reading, called), ever.last_evidence(reading));
+        let (place, then) = (self.place(), self.then());
+        let is_now = self.asked.is_now && reading.spans.is_none();
+        let elsewhere = is_now && Looks::lately(reading, &objects).last().is_some();
+        let went = |one: &Handling| matches!(one.what, What::Taken | What::Gone);
+        if elsewhere || is_now && handlings(reading, &objects).last().is_some_and(went) {
+            let text = format!("0: I see no {called}{place}{then}; {last}.");
+            return Reply::known(text, Vec::new(), evidence);
+        }
+        let text = format!("I don't know: I saw no {called}{place}{then}; {last}.");
+        Reply { evidence, ..Reply::unknown(&text) }
     }
 
     /// "What is on the left?"
