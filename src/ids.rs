@@ -6,6 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Text that is no id of the kind asked for.
@@ -207,7 +208,19 @@ text_serde!(EntityId);
 
 /// A commit's number: monotone, from 1; 0 is the empty store.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    Pod,
+    Zeroable,
 )]
 #[repr(transparent)]
 pub struct Seq(pub u64);

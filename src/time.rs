@@ -6,12 +6,13 @@ use std::fmt;
 use std::ops::{Add, Sub};
 use std::time::Duration;
 
+use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A point in time: nanoseconds since 1970-01-01T00:00:00Z.
 ///
 /// Written as RFC 3339 UTC with nine decimals; read from that or from integer nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Timestamp(i64);
 

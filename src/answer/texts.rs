@@ -3,6 +3,7 @@
 //! A question is one of these when it names what carries words (a sign, a label, a display), or asks what is written or was
 //! read. The rest of its words choose among the texts; where none fits, nothing is answered, only told what was read.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::ids::{SessionId, SourceId, TrackId};
@@ -115,38 +116,39 @@ fn texts(reading: &Reading) -> Vec<Text> {
     let span = reading.spans.as_deref().and_then(hull);
     let span = span.map(|span| Span::new(span.start.plus_secs(-STAY_SECS), span.end));
     let rows = reading.view.text_tracks(&PerceptFilter { span, ..PerceptFilter::default() });
-    let mut tracks: Vec<(SessionId, TrackId, Text)> = Vec::new();
+    let mut tracks: Vec<Text> = Vec::new();
+    let mut begun: BTreeMap<(SessionId, TrackId), usize> = BTreeMap::new();
     for row in rows.into_iter().filter(|row| row.track.span.start <= reading.now()) {
-        let (session, id, track) = (row.clip.session, row.track.id, &row.track);
-        match tracks.iter_mut().find(|(of, known, _)| (*of, *known) == (session, id)) {
-            Some((.., text)) => {
-                text.span.end = text.span.end.max(track.span.end);
-                text.says.clone_from(&track.text);
-                text.confidence = track.confidence;
-            }
-            None => {
-                let text = Text {
-                    says: track.text.clone(),
-                    source: track.source.clone(),
-                    span: track.span,
-                    side: Side::of(&row),
-                    confidence: track.confidence,
-                    row: Arc::clone(&row),
-                };
-                tracks.push((session, id, text));
-            }
+        let track = &row.track;
+        let known = begun.get(&(row.clip.session, track.id)).and_then(|at| tracks.get_mut(*at));
+        if let Some(text) = known {
+            text.span.end = text.span.end.max(track.span.end);
+            text.says.clone_from(&track.text);
+            text.confidence = track.confidence;
+            continue;
         }
+        begun.insert((row.clip.session, track.id), tracks.len());
+        tracks.push(Text {
+            says: track.text.clone(),
+            source: track.source.clone(),
+            span: track.span,
+            side: Side::of(&row),
+            confidence: track.confidence,
+            row: Arc::clone(&row),
+        });
     }
     let mut found: Vec<Text> = Vec::new();
-    for (.., text) in tracks {
-        let same = found.iter_mut().find(|known| {
-            known.source == text.source
-                && letters(&known.says) == letters(&text.says)
-                && text.span.start.secs_since(known.span.end) <= STAY_SECS
-        });
-        match same {
+    // Of the same words of one camera the newest: they come by start.
+    let mut newest: BTreeMap<(SourceId, String), usize> = BTreeMap::new();
+    for text in tracks {
+        let key = (text.source.clone(), letters(&text.says));
+        let known = newest.get(&key).and_then(|at| found.get_mut(*at));
+        match known.filter(|known| text.span.start.secs_since(known.span.end) <= STAY_SECS) {
             Some(known) => known.span.end = known.span.end.max(text.span.end),
-            None => found.push(text),
+            None => {
+                newest.insert(key, found.len());
+                found.push(text);
+            }
         }
     }
     if let Some(spans) = reading.spans.as_deref() {

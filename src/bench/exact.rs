@@ -10,17 +10,6 @@ use crate::percept::Embedding;
 /// Vectors that are compared at a time; no more are held.
 const BLOCK: usize = 4_096;
 
-/// Every kind of memory: a filter that names them all knows every id.
-const KINDS: [MemoryKind; 7] = [
-    MemoryKind::Utterance,
-    MemoryKind::Episodic,
-    MemoryKind::Semantic,
-    MemoryKind::Summary,
-    MemoryKind::Reflection,
-    MemoryKind::Lesson,
-    MemoryKind::Note,
-];
-
 /// Of each query the `k` nearest memories that pass its filter, with their cosines, the nearest first; of equals the oldest.
 /// One pass over all vectors for all queries.
 pub(super) fn nearest(
@@ -29,7 +18,8 @@ pub(super) fn nearest(
     k: usize,
 ) -> Vec<Vec<(MemoryId, f32)>> {
     let Some(model) = view.any_model() else { return vec![Vec::new(); queries.len()] };
-    let everything = Filter { kinds: KINDS.to_vec(), ..Filter::default() };
+    // A filter that names every kind knows every id.
+    let everything = Filter { kinds: MemoryKind::ALL.to_vec(), ..Filter::default() };
     let all: Vec<MemoryId> = view.passing(&everything).iter().flat_map(|ids| ids.iter()).collect();
     let mut found: Vec<_> = queries
         .iter()

@@ -267,24 +267,9 @@ fn tell(knowledge: &Knowledge, story: &Read) -> Result<(), BenchError> {
         let mut draft = memory.begin(last.start);
         for (span, line) in notes {
             let vector = knowledge.text.as_ref().map(|text| text.embed(&line.text)).transpose()?;
-            let (id, kind, text) = (draft.new_memory_id(), MemoryKind::Note, line.text.clone());
+            let (id, text) = (draft.new_memory_id(), line.text.clone());
             let entities = view.named_in(&text);
-            let row = MemoryRow {
-                id,
-                kind,
-                text,
-                span: *span,
-                clip: None,
-                entities,
-                fact: None,
-                importance: 0.6,
-                confidence: 1.0,
-                pinned: false,
-                valid_from: span.start,
-                valid_to: None,
-                grounds: Vec::new(),
-                origin: "told".to_owned(),
-            };
+            let row = MemoryRow { id, ..MemoryRow::told(MemoryKind::Note, text, *span, entities) };
             draft.memory(row, vector);
         }
         draft.commit()?;

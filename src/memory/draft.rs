@@ -1,4 +1,4 @@
-//! Changes on their way into the memory: collected, then committed as one.
+//! A unit of work: changes on their way into the memory, collected, then committed as one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,22 +12,23 @@ use crate::ids::{
 use crate::percept::{Embedding, Transcript};
 use crate::time::{Span, Timestamp};
 
-use super::beside::write_answer;
 use super::error::MemoryError;
+use super::exchange::beside::write_answer;
+use super::forget::past::{Mark, write_mark};
 use super::model::{
     Clip, Decision, EntityRow, Exemplar, Media, MediaRow, Membership, MemoryRow, MemoryVector,
     Merge, NameRow, ObjectTrackRow, PairEvidence, PoseRow, Recording, Retirement, Session,
     SoundRow, TextTrackRow, TrackRow, TurnRow,
 };
-use super::past::{Mark, write_mark};
+use super::recovery::spare;
 use super::store;
+use super::store::writer::Permit;
 use super::tables::{Tables, each_table};
-use super::temporal::{Table, Temporal, Version};
+use super::versions::temporal::{Table, Temporal, Version};
 use super::view::View;
-use super::visits::Appearance;
+use super::view::visits::Appearance;
 use super::watches::{FiringRow, WatchRow};
-use super::writer::Permit;
-use super::{AccessCounts, Memory, spare, write_access};
+use super::{AccessCounts, Memory, write_access};
 
 /// What happens to one key of a table.
 enum Change<R> {

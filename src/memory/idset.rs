@@ -1,4 +1,4 @@
-//! A set of memories as bits, in pages: ids are given one after the other, so the pages that there are are dense; an import may
+//! A bitmap of memories, in pages: ids are given one after the other, so the pages that there are are dense; an import may
 //! have any.
 
 use crate::ids::MemoryId;
@@ -24,7 +24,7 @@ fn place(id: u64) -> (u64, usize, u64) {
 }
 
 impl IdSet {
-    fn insert(&mut self, id: MemoryId) {
+    pub(crate) fn insert(&mut self, id: MemoryId) {
         let (number, word, bit) = place(id.0);
         let at = match self.page(number) {
             Ok(at) => at,

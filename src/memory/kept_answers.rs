@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use rusqlite::params;
 
-use super::filter::Filter;
 use super::model::{Ground, MemoryKind};
-use super::{Memory, MemoryError, spare};
+use super::recovery::spare;
+use super::view::filter::Filter;
+use super::{Memory, MemoryError};
 use crate::ids::AnswerId;
 use crate::time::Timestamp;
 

@@ -2,80 +2,33 @@
 //!
 //! Clips come in from `memorize` as a [`Draft`]; `recall`, `answer` and the command line read through a
 //! [`View`]. The truth is SQLite ([`store`]), one transaction per commit; the same rows stand in RAM as
-//! versions ([`temporal`]) that a view filters by commit number, so readers never wait for the writer.
+//! versions ([`versions::temporal`]) that a view filters by commit number, so readers never wait for the writer.
 
-mod beside;
-mod bm25;
-mod called;
-mod derived;
 mod draft;
-mod encrypt;
 mod error;
-mod export;
-mod facets;
-mod filter;
+mod exchange;
 mod forget;
 pub mod graph_export;
-mod grid;
-mod hash;
 mod idset;
-mod import;
-mod import_m3;
 mod kept_answers;
-mod keys;
-mod kin;
-mod lesson;
-mod lexical;
-mod links;
-mod log;
-mod m3_graph;
-mod media;
 pub mod model;
 pub mod natures;
-mod objects;
-mod pages;
-mod past;
-mod people;
-mod persist;
-mod places;
-mod presence;
-mod present;
-mod profile;
-mod recent;
-mod relations;
-mod repair;
+mod recovery;
 mod rows;
-mod runs;
-mod salvage;
-mod scrub;
-mod seal;
-mod search;
-mod seconds;
-mod shelf;
-mod sightings;
-mod sources;
-mod spare;
-mod spelling;
 mod sql;
 mod store;
 pub(crate) mod summary;
-mod sums;
 mod tables;
-mod temporal;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
-mod texts;
-mod thin;
-mod told;
 mod upkeep;
 mod vectors;
 mod versions;
 mod view;
-mod visits;
 mod watches;
-mod writer;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -91,56 +44,58 @@ use crate::encryption::{FileCipher, StoreKey};
 use crate::ids::{AnswerId, MemoryId, Seq, SessionId};
 use crate::time::Timestamp;
 
-pub use derived::DERIVED;
 pub use draft::Draft;
-pub use encrypt::{Encrypted, encrypt};
 pub use error::{AsOf, MemoryError};
-pub use export::PerceptLine;
-pub(crate) use filter::during;
-pub use filter::{Filter, Order, PerceptFilter};
+pub use exchange::export::PerceptLine;
+pub use exchange::import::Imported;
+pub use exchange::import_m3::{M3Imported, ORIGIN as M3_ORIGIN};
+pub use exchange::m3_graph::M3Graph;
+pub use forget::past::{Compacted, Mark};
 #[cfg(test)]
 pub(crate) use forget::steps::ending::{ENDS_AT, STEPS};
 pub use forget::{ERASED, Erased, Forget};
-pub use grid::Point;
 pub(crate) use idset::IdSet;
-pub use import::Imported;
-pub use import_m3::{M3Imported, ORIGIN as M3_ORIGIN};
-pub(crate) use kin::{is_kin, with_kin};
-pub use lesson::Lesson;
-pub use lexical::stems;
-pub(crate) use lexical::telling_stems;
-pub use m3_graph::M3Graph;
-pub use objects::{placed_by, who_placed};
-pub use past::{Compacted, Mark};
-pub(crate) use places::joined;
-pub use places::{POSITION, Place, ThingNear, WHEREABOUTS, position_value};
-pub use present::{Present, PresentFrame, PresentMemory, PresentState, PresentTrack, PresentTurn};
-pub use profile::{Profile, ProfileFact, ProfileNote};
+pub use recovery::salvage::{Gap, Salvaged, SalvagedTable, page_faults, salvage};
 pub use rows::RowError;
-pub use salvage::{Gap, Salvaged, SalvagedTable, page_faults, salvage};
-pub(crate) use search::Words;
-pub use seconds::spoken_once_secs;
-pub(crate) use spelling::is_misspelt;
 pub use sql::{SqlLimits, SqlTable, sql_views};
 pub use store::Loaded;
-pub use temporal::Version;
+pub use store::encrypt::{Encrypted, encrypt};
 pub use upkeep::CheckReport;
 pub(crate) use vectors::{Look, likeness};
 pub use vectors::{VectorCensus, VectorCount, VectorSearch};
+pub use versions::derived::DERIVED;
+pub use versions::temporal::Version;
 pub use view::View;
-pub use visits::{Appearance, Stay, Visit, VisitFilter, stays, whole_stays};
+pub(crate) use view::filter::during;
+pub use view::filter::{Filter, Order, PerceptFilter};
+pub use view::grid::Point;
+pub use view::lesson::Lesson;
+pub use view::objects::{placed_by, who_placed};
+pub(crate) use view::places::joined;
+pub use view::places::{POSITION, Place, ThingNear, WHEREABOUTS, position_value};
+pub use view::present::{
+    Present, PresentFrame, PresentMemory, PresentState, PresentTrack, PresentTurn,
+};
+pub use view::profile::{Profile, ProfileFact, ProfileNote};
+pub(crate) use view::search::Words;
+pub use view::seconds::spoken_once_secs;
+pub use view::visits::{Appearance, Stay, Visit, VisitFilter, stays, whole_stays};
 pub use watches::{FiringRow, FiringState, Happening, Hours, Rule, WatchRow, Whom};
+pub(crate) use words::kin::{is_kin, with_kin};
+pub use words::lexical::stems;
+pub(crate) use words::lexical::telling_stems;
+pub(crate) use words::spelling::is_misspelt;
 
 /// Where `check --repair` puts what cannot be kept.
 const ASIDE: &str = "aside";
 
-use derived::DerivedFiles;
 use draft::Counters;
-use media::MediaFolder;
 use model::{MediaDigest, Recording};
+use store::media::MediaFolder;
+use store::writer::Turnstile;
 use tables::Tables;
-use temporal::Horizon;
-use writer::Turnstile;
+use versions::derived::DerivedFiles;
+use versions::temporal::Horizon;
 
 /// How a store is kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -274,10 +229,10 @@ impl Memory {
     pub fn open(dir: &Path, options: &StoreOptions) -> Result<Self, MemoryError> {
         store::make_dir(dir)?;
         let lock = store::lock(dir)?;
-        salvage::tidy(dir)?;
+        recovery::salvage::tidy(dir)?;
         let db = store::open(dir, options.key.as_ref())?;
         let memory = Self::with(dir, db, Some(lock), options)?;
-        memory.spare_damaged(&[spare::ACCESS, spare::AUDIT]);
+        memory.spare_damaged(&[recovery::spare::ACCESS, recovery::spare::AUDIT]);
         if let Err(error) = memory.finish_erasing() {
             warn!(%error, "what was erased is not overwritten on the disk yet; it is tried again");
         }
@@ -331,9 +286,9 @@ impl Memory {
         }
         let counters = {
             let fail = MemoryError::sqlite("reading the id counters", &path);
-            beside::read_counters(&db).map_err(fail)?
+            exchange::beside::read_counters(&db).map_err(fail)?
         };
-        let history = past::read_history(&db)
+        let history = forget::past::read_history(&db)
             .map_err(MemoryError::sqlite("reading where the history begins", &path))?;
         Ok(Self(Arc::new(Inner {
             dir: dir.to_owned(),
@@ -343,7 +298,10 @@ impl Memory {
             erasures: AtomicU64::new(0),
             forgetting: AtomicU64::new(0),
             turnstile: Arc::default(),
-            folder: MediaFolder::new(dir, FileCipher::new(options.key.as_ref(), media::PURPOSE)),
+            folder: MediaFolder::new(
+                dir,
+                FileCipher::new(options.key.as_ref(), store::media::PURPOSE),
+            ),
             derived,
             present: Present::default(),
             access: Mutex::default(),
@@ -617,10 +575,10 @@ impl Memory {
         let next = *next;
         let write = || {
             self.transaction("keeping an answer", |db| {
-                if !late && !self.is_spared(spare::ANSWER) {
-                    beside::write_answer(db, id, question, document, asked)?;
+                if !late && !self.is_spared(recovery::spare::ANSWER) {
+                    exchange::beside::write_answer(db, id, question, document, asked)?;
                 }
-                beside::raise_counter(db, "answer", next)
+                exchange::beside::raise_counter(db, "answer", next)
             })
         };
         match write() {
@@ -756,7 +714,7 @@ impl Memory {
                 })
                 .optional()
         });
-        let written: Option<(u64, Timestamp)> = self.spared_or(spare::ACCESS, written)?;
+        let written: Option<(u64, Timestamp)> = self.spared_or(recovery::spare::ACCESS, written)?;
         let waiting =
             self.0.access.lock().unwrap_or_else(PoisonError::into_inner).get(&id).copied();
         Ok(match (written, waiting) {

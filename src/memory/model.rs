@@ -16,8 +16,8 @@ use crate::media::Pose;
 use crate::percept::{Embedding, Sound, TextTrack, Transcript};
 use crate::time::{Span, Timestamp};
 
-use super::shelf::Values;
-pub use super::sightings::Sightings;
+use super::versions::shelf::Values;
+pub use super::versions::sightings::Sightings;
 
 /// One run over live sources, or one recording being replayed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -456,6 +456,29 @@ pub struct MemoryRow {
 }
 
 impl MemoryRow {
+    /// A row that came from outside; its id is minted when it is written.
+    #[must_use]
+    pub fn told(kind: MemoryKind, text: String, span: Span, mut entities: Vec<EntityId>) -> Self {
+        entities.sort_unstable();
+        entities.dedup();
+        Self {
+            id: MemoryId(0),
+            kind,
+            text,
+            span,
+            clip: None,
+            entities,
+            fact: None,
+            importance: 0.6,
+            confidence: 1.0,
+            pinned: false,
+            valid_from: span.start,
+            valid_to: None,
+            grounds: Vec::new(),
+            origin: "told".to_owned(),
+        }
+    }
+
     /// What was said, of an utterance; else the text.
     #[must_use]
     pub fn words(&self) -> &str {

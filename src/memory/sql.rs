@@ -24,10 +24,10 @@ use crate::ids::{EntityId, EntityKind, MemoryId};
 use super::Memory;
 use super::error::MemoryError;
 use super::model::MemoryRow;
-use super::places::Place;
 use super::store;
-use super::temporal::Horizon;
+use super::versions::temporal::Horizon;
 use super::view::View;
+use super::view::places::Place;
 
 /// What a query gave.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

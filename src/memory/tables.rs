@@ -10,18 +10,18 @@ use dashmap::DashMap;
 use crate::ids::{EntityId, MemoryId, Seq};
 use crate::time::Timestamp;
 
-use super::called::Called;
-use super::facets::{Columns, Facets};
-use super::grid::PoseGrid;
-use super::lexical::Lexical;
-use super::log::Log;
 use super::model::{MemoryRow, PersonProfile};
-use super::persist::{Persist as _, Reader, Writer};
-use super::presence::Known;
-use super::shelf::Shelf;
-use super::temporal::{CommitRow, Horizon, Table, Temporal, Touched};
 use super::vectors::VectorIndex;
 use super::versions::Shelves;
+use super::versions::log::Log;
+use super::versions::persist::{Persist as _, Reader, Writer};
+use super::versions::shelf::Shelf;
+use super::versions::temporal::{CommitRow, Horizon, Table, Temporal, Touched};
+use super::view::facets::{Columns, Facets};
+use super::view::grid::PoseGrid;
+use super::view::presence::Known;
+use super::words::called::Called;
+use super::words::lexical::Lexical;
 
 /// No commit.
 const NEVER: u64 = u64::MAX;

@@ -9,15 +9,15 @@ use crate::ids::{EntityId, EntityKind};
 
 use super::Memory;
 use super::error::MemoryError;
-use super::filter::{Filter, PerceptFilter};
 use super::forget::named_media;
-use super::media::Listing;
 use super::model::MediaDigest;
-use super::pages;
+use super::recovery::pages;
 use super::rows::RowError;
+use super::store::media::Listing;
 use super::store::quoted_or_null;
 use super::tables::each_table;
-use super::temporal::Temporal;
+use super::versions::temporal::Temporal;
+use super::view::filter::{Filter, PerceptFilter};
 
 /// What a check found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -111,7 +111,7 @@ impl Memory {
     }
 
     /// Looks at everything: the database file, every row, every reference, every media file. Where pages of the file are
-    /// damaged, at nothing else ([`super::salvage()`] comes first).
+    /// damaged, at nothing else ([`super::recovery::salvage()`] comes first).
     ///
     /// # Errors
     /// When the store cannot be read at all.

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
+use super::MemoryService;
 use super::unmet::somebody;
-use super::{MemoryService, told};
 use crate::answer::phrase;
 use crate::daemon::enrol;
 use crate::daemon::overrule::overrule;
@@ -13,7 +13,7 @@ use crate::identify::{Enrolled, PendingIdentities};
 use crate::ids::{EntityId, EntityKind, MemoryId};
 use crate::memorize::model::{Spool, SpooledClip, spool_dir};
 use crate::memorize::thing_called;
-use crate::memory::model::{Fact, MemoryKind, NameRow, NameSource};
+use crate::memory::model::{Fact, MemoryKind, MemoryRow, NameRow, NameSource};
 use crate::memory::natures::attribute_meant;
 use crate::memory::{self, View};
 use crate::mention;
@@ -41,7 +41,8 @@ impl MemoryService {
         let mentioned = mention::mentions(&text).into_iter().map(|one| one.entity);
         about.extend(mentioned.filter(|id| view.knows(*id)));
         let start = start.unwrap_or_else(|| self.told_at());
-        let mut row = told(MemoryKind::Note, text, Span::new(start, end.unwrap_or(start)), about);
+        let mut row =
+            MemoryRow::told(MemoryKind::Note, text, Span::new(start, end.unwrap_or(start)), about);
         (row.pinned, row.fact) = (pinned, fact);
         let row = self.note(row)?;
         Ok(Reply::Document(json!({ "memory": row.id, "entities": row.entities })))
@@ -443,7 +444,6 @@ mod tests {
     use crate::ids::ModelHash;
     use crate::memorize::Memorizer;
     use crate::memory::Forget::{Entity, Thing};
-    use crate::memory::model::MemoryRow;
     use crate::memory::{AsOf, Filter};
     use crate::percept::Embedding;
     use crate::text::{TextEmbedder, TextError};
@@ -591,7 +591,7 @@ mod tests {
                 let mut draft = memory.begin(at);
                 let id = draft.new_memory_id();
                 let seen = "The cat came in.".to_owned();
-                let row = told(MemoryKind::Note, seen, Span::new(at, at), Vec::new());
+                let row = MemoryRow::told(MemoryKind::Note, seen, Span::new(at, at), Vec::new());
                 draft.memory(MemoryRow { id, ..row }, None);
                 draft.commit().unwrap();
                 // One of those that are being embedded.
@@ -651,7 +651,7 @@ mod tests {
         let at = Timestamp::from_nanos(T0).plus_secs(31.0);
         let mut draft = memory.begin(at);
         let text = "The spare key is in the blue box.".to_owned();
-        let note = told(MemoryKind::Note, text, Span::new(at, at), Vec::new());
+        let note = MemoryRow::told(MemoryKind::Note, text, Span::new(at, at), Vec::new());
         Memorizer::new(None).reading(crate::memorize::fact_reader()).note(
             note,
             &Persons::default(),

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{MemoryService, told};
+use super::MemoryService;
 use crate::ids::EntityId;
 use crate::memory::Lesson;
-use crate::memory::model::{Ground, MemoryKind};
+use crate::memory::model::{Ground, MemoryKind, MemoryRow};
 use crate::mqtt::message::{Feedback, Verdict};
 use crate::mqtt::{Refusal, Reply};
 use crate::time::Span;
@@ -32,7 +32,7 @@ impl MemoryService {
         };
         let text = lesson.to_string();
         let now = self.told_at();
-        let mut row = told(MemoryKind::Lesson, text, Span::new(now, now), entities);
+        let mut row = MemoryRow::told(MemoryKind::Lesson, text, Span::new(now, now), entities);
         row.grounds = vec![Ground::Answer(answer.id)];
         row.origin = Lesson::ORIGIN.to_owned();
         let row = self.note(row)?;

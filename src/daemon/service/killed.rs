@@ -367,7 +367,7 @@ fn put(
         grounds,
         importance: 0.4,
         origin: "builtin".to_owned(),
-        ..told(kind, text, Span::new(at, at.plus_secs(4.0)), entities)
+        ..MemoryRow::told(kind, text, Span::new(at, at.plus_secs(4.0)), entities)
     };
     draft.memory(row, Some(vector));
 }

@@ -311,7 +311,7 @@ impl MemoryService {
         let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
             return Ok(Reply::Document(json!({})));
         };
-        let row = told(
+        let row = MemoryRow::told(
             MemoryKind::Utterance,
             format!("<{}> said: \"{}\"", EntityId::ROBOT, text.trim()),
             Span::new(start, end.unwrap_or(start)),
@@ -459,27 +459,5 @@ fn steer(pace: &PlaybackClock, command: ReplayCommand) {
         ReplayCommand::Step => step(1),
         ReplayCommand::Burst(frames) => step(u64::from(frames)),
         ReplayCommand::Stop => pace.command(Command::Stop),
-    }
-}
-
-/// A row that came from outside; its id is minted when it is written.
-fn told(kind: MemoryKind, text: String, span: Span, mut entities: Vec<EntityId>) -> MemoryRow {
-    entities.sort_unstable();
-    entities.dedup();
-    MemoryRow {
-        id: MemoryId(0),
-        kind,
-        text,
-        span,
-        clip: None,
-        entities,
-        fact: None,
-        importance: 0.6,
-        confidence: 1.0,
-        pinned: false,
-        valid_from: span.start,
-        valid_to: None,
-        grounds: Vec::new(),
-        origin: "told".to_owned(),
     }
 }

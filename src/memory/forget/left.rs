@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::reach::{Fate, Reach};
 use crate::ids::{ClipId, EntityId, Seq};
-use crate::memory::filter::overlaps;
 use crate::memory::model::{Membership, Merge, PairEvidence, Presence};
 use crate::memory::tables::Tables;
-use crate::memory::temporal::{Temporal as _, Version};
+use crate::memory::versions::temporal::{Temporal as _, Version};
+use crate::memory::view::filter::overlaps;
 use crate::mention;
 use crate::time::{Span, Timestamp};
 

@@ -10,10 +10,12 @@
 mod columns;
 mod left;
 mod overwrite;
+pub(super) mod past;
 mod reach;
 pub(crate) mod steps;
 mod strike;
 mod sweep;
+pub(super) mod thin;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,10 +28,12 @@ use crate::time::{Span, Timestamp};
 
 use super::error::MemoryError;
 use super::model::{MemoryKind, MemoryRow};
-use super::scrub::{TouchedRows, scrubbing};
 use super::store::Loaded;
+use super::store::scrub::{TouchedRows, scrubbing};
+use super::summary;
 use super::tables::{StruckRows, Tables};
-use super::{Memory, store, summary, told};
+use super::view::told;
+use super::{Memory, store};
 
 pub(super) use columns::sealed;
 use reach::Reach;

@@ -19,9 +19,9 @@ use rusqlite::{Connection, params};
 use super::steps;
 use crate::ids::{MemoryId, Seq};
 use crate::memory::error::MemoryError;
+use crate::memory::forget::past::{Mark, write_mark};
 use crate::memory::model::MediaDigest;
-use crate::memory::past::{Mark, write_mark};
-use crate::memory::scrub::scrub_pages;
+use crate::memory::store::scrub::scrub_pages;
 use crate::memory::{ASIDE, Memory, store};
 use crate::time::Timestamp;
 

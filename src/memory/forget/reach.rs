@@ -1,4 +1,4 @@
-//! What a target of erasing reaches: percepts, memories and what was concluded from them, names in other texts.
+//! The closure of an erasure, what its target reaches: percepts, memories and what was concluded from them, names in other texts.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -7,15 +7,15 @@ use std::sync::Arc;
 use super::strike::{Struck, Wanted, without};
 use super::{ERASED, left, summary};
 use crate::ids::{ClipId, EntityId, EntityKind, MemoryId, SessionId, SourceId, TrackId, TurnId};
-use crate::memory::filter::overlaps;
 use crate::memory::model::{
     Clip, Decision, Exemplar, Fact, FactAction, Ground, MemoryKind, MemoryRow, NameRow, NameSource,
     Retirement, TurnRow,
 };
 use crate::memory::natures::{exclude, is_single_valued};
 use crate::memory::tables::Tables;
-use crate::memory::temporal::Temporal as _;
-use crate::memory::told::is_about;
+use crate::memory::versions::temporal::Temporal as _;
+use crate::memory::view::filter::overlaps;
+use crate::memory::view::told::is_about;
 use crate::memory::watches::WatchRow;
 use crate::mention;
 use crate::names::{Name, SoundIndex, Text};

@@ -1,4 +1,4 @@
-//! Striking: names of whoever is erased, and nouns of things, out of texts that stay.
+//! Redaction, here striking: names of whoever is erased, and nouns of things, out of texts that stay.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -12,7 +12,7 @@ use crate::ids::{EntityId, MemoryId};
 use crate::memory::model::{Clip, MediaDigest};
 use crate::memory::rows::RowError;
 use crate::memory::tables::{Tables, each_table};
-use crate::memory::temporal::{Table, Temporal, Version};
+use crate::memory::versions::temporal::{Table, Temporal, Version};
 use crate::time::Timestamp;
 
 /// Deletes and rewrites what `reach` says; gives back how much, what needs a new vector, and the media that nobody names

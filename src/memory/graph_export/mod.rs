@@ -13,8 +13,8 @@ use serde::Serialize;
 use crate::ids::{EntityId, EntityKind};
 use crate::mention;
 
-use super::filter::{Filter, Order};
 use super::view::View;
+use super::view::filter::{Filter, Order};
 
 /// What a node stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -6,7 +6,7 @@ use crate::ids::{EntityId, SessionId, TurnId};
 use crate::memory::model::{
     EntityRow, Exemplar, Membership, Merge, NameRow, NameSource, PairEvidence, Presence,
 };
-use crate::memory::temporal::Temporal;
+use crate::memory::versions::temporal::Temporal;
 
 use super::{Columns, RowError, digest, int, large, or_null, real, text, time, vector};
 

@@ -8,8 +8,8 @@ use crate::ids::{ClipId, EntityId, MemoryId, ModelHash, SessionId};
 use crate::memory::model::{
     Decision, Fact, FactAction, MemoryKind, MemoryRow, MemoryVector, Retirement,
 };
-use crate::memory::shelf::Shelf;
-use crate::memory::temporal::{Numbered, Temporal};
+use crate::memory::versions::shelf::Shelf;
+use crate::memory::versions::temporal::{Numbered, Temporal};
 use crate::percept::Embedding;
 use crate::time::{Span, Timestamp};
 

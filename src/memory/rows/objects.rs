@@ -9,8 +9,8 @@ use super::sightings::{OfWhat, sightings_blob, sightings_from};
 use super::{Columns, RowError, SourceOrdinals, int, large, or_null, real, text, time};
 use crate::ids::{ClipId, EntityId, TrackId};
 use crate::memory::model::ObjectTrackRow;
-use crate::memory::shelf::Shelf;
-use crate::memory::temporal::{Numbered, Temporal};
+use crate::memory::versions::shelf::Shelf;
+use crate::memory::versions::temporal::{Numbered, Temporal};
 use crate::time::Span;
 
 impl Temporal for ObjectTrackRow {

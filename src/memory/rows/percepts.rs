@@ -6,13 +6,13 @@ use rusqlite::types::Value;
 
 use crate::ids::{ClipId, EntityId, SessionId, SourceId, TrackId, TurnId};
 use crate::media::Pose;
-use crate::memory::links::Stretch;
 use crate::memory::model::{
     Clip, MediaDigest, MediaKind, MediaRow, PoseRow, Recording, Session, SoundRow, TrackRow,
     TurnRow,
 };
-use crate::memory::shelf::Shelf;
-use crate::memory::temporal::{Numbered, Temporal};
+use crate::memory::versions::links::Stretch;
+use crate::memory::versions::shelf::Shelf;
+use crate::memory::versions::temporal::{Numbered, Temporal};
 use crate::percept::{Sound, SoundKind, Transcript, Word};
 use crate::time::{Span, Timestamp};
 

@@ -15,8 +15,8 @@ use crate::memory::model::{
     MemoryRow, MemoryVector, ObjectTrackRow, PoseRow, Retirement, SoundRow, TextTrackRow, TrackRow,
     TurnRow,
 };
-use crate::memory::shelf::{Shelf, Slice, plain_bytes};
-use crate::memory::sightings::{Packed, Sightings};
+use crate::memory::versions::shelf::{Shelf, Slice};
+use crate::memory::versions::sightings::{Packed, Sightings};
 use crate::percept::{Sound, SoundKind, TextTrack, Transcript, Word};
 use crate::time::{Span, Timestamp};
 
@@ -96,7 +96,7 @@ impl Writer<'_> {
         (source, span): (&SourceId, Span),
     ) {
         self.large(sightings.len() as u64);
-        self.0.extend(plain_bytes(sightings.packed()));
+        self.0.extend(bytemuck::cast_slice::<_, u8>(sightings.packed()));
         self.clip(clip);
         self.large(track.0);
         self.text(source.as_str());
@@ -531,7 +531,7 @@ pub(super) fn read_pose(bytes: &[u8]) -> Option<PoseRow> {
 pub(super) fn write_vector(row: &MemoryVector, into: &mut Vec<u8>) {
     into.extend(row.memory.0.to_ne_bytes());
     into.extend(row.model.0);
-    into.extend_from_slice(plain_bytes(&row.values));
+    into.extend_from_slice(bytemuck::cast_slice(&row.values));
 }
 
 /// The components stay where they are.
@@ -549,7 +549,7 @@ mod tests {
     use super::*;
     use crate::camera::Bearing;
 
-    use crate::memory::temporal::Temporal;
+    use crate::memory::versions::temporal::Temporal;
     use crate::percept::Sighting;
 
     fn row() -> MemoryRow {

@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 
 use crate::camera::Bearing;
 use crate::geometry::Rect;
-use crate::memory::sightings::Sightings;
+use crate::memory::versions::sightings::Sightings;
 use crate::percept::Sighting;
 use crate::time::Timestamp;
 

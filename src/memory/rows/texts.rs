@@ -9,8 +9,8 @@ use super::{Columns, RowError, SourceOrdinals, int, large, real, text, time};
 use crate::geometry::Rect;
 use crate::ids::{ClipId, TrackId};
 use crate::memory::model::TextTrackRow;
-use crate::memory::shelf::Shelf;
-use crate::memory::temporal::{Numbered, Temporal};
+use crate::memory::versions::shelf::Shelf;
+use crate::memory::versions::temporal::{Numbered, Temporal};
 use crate::percept::TextTrack;
 use crate::time::Span;
 

@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 
 use super::{Columns, RowError, SourceOrdinals, int, json, large, or_null, text, time};
 use crate::ids::{ClipId, EntityId, FiringId, SessionId, SourceId, WatchId};
-use crate::memory::temporal::Temporal;
+use crate::memory::versions::temporal::Temporal;
 use crate::memory::watches::{FiringRow, FiringState, WatchRow};
 use crate::time::Span;
 

@@ -1,4 +1,4 @@
-//! Signs of a few hundred vectors side by side, as they are compared.
+//! Binary codes of a few hundred vectors side by side (interleaved for SIMD), as they are compared.
 
 use crate::simd::{self, BLOCK, Weighed};
 
@@ -15,6 +15,13 @@ impl SignBlocks {
         self.words.resize(self.len / BLOCK * BLOCK * signs.len() + BLOCK * signs.len(), 0);
         self.len += 1;
         self.set(self.len - 1, signs);
+    }
+
+    /// A vector's signs, of so many words.
+    pub(super) fn get(&self, at: usize, words: usize) -> impl Iterator<Item = u64> + '_ {
+        let block = at / BLOCK * BLOCK * words;
+        let of_block = self.words.get(block..block + BLOCK * words).unwrap_or_default();
+        of_block.iter().skip(at % BLOCK).step_by(BLOCK).copied()
     }
 
     /// Puts other signs in place of those at `at`.
@@ -49,6 +56,7 @@ mod tests {
         }
         blocks.set(9, &[0, 0]);
         let mut out = vec![7];
+        assert_eq!(blocks.get(13, 2).collect::<Vec<_>>(), [(1 << 13) - 1, 1]);
         blocks.distances(&query, &mut out);
         let expected = (0..20).map(|bits| if bits == 9 { 0 } else { bits + 1 });
         assert_eq!(out[0], 7);

@@ -2,7 +2,8 @@
 //! question reads the codes in the nearest cells.
 //!
 //! A cell has some three hundred vectors around a centroid, their signs side by side. A new vector goes into the cell whose centroid
-//! is nearest; a full cell is parted in two. What readers have is one generation, which never changes; the next is made beside it
+//! is nearest; a full cell is parted in two. Both look at codes alone (centroids are rotated as those are): the vectors themselves
+//! lie on the disk, and a full cell's all over it. What readers have is one generation, which never changes; the next is made beside it
 //! and shares all cells that stayed as they were. The same vectors in the same order make the same cells.
 
 use std::sync::Arc;
@@ -11,12 +12,13 @@ use super::blocks::SignBlocks;
 use super::codes::{CodedQuery, Codes};
 use super::graph::CellGraph;
 use super::plan::VectorSearch;
-use super::signs::Counts;
-use crate::memory::shelf::Values;
-use crate::simd::{dot, up_to};
+use super::signs::{Counts, weigh, words_of};
+use crate::simd::{Weighed, dot, up_to};
 
 /// Vectors with which a cell is parted.
 const FULL: usize = 512;
+/// Signs in a word.
+const WORD: usize = u64::BITS as usize;
 /// Each part has one in so many, at least.
 const LEAST_PART: usize = 8;
 /// Rounds of moving two means.
@@ -44,6 +46,7 @@ pub(super) struct Cells {
 
 #[derive(Clone)]
 struct Cell {
+    /// Rotated.
     centroid: Arc<[f32]>,
     /// Counts the centroids that it had.
     version: u32,
@@ -67,8 +70,8 @@ impl Cell {
 /// What cells are made from.
 pub(super) struct Source<'a> {
     pub(super) codes: &'a Codes,
-    /// The vector at a position; `None`: it was erased.
-    pub(super) vector: &'a dyn Fn(u32) -> Option<Values<f32>>,
+    /// Whether the vector at a position was erased.
+    pub(super) is_erased: &'a dyn Fn(u32) -> bool,
     pub(super) search: VectorSearch,
 }
 
@@ -81,10 +84,8 @@ impl Cells {
     pub(super) fn with(&self, to: u32, source: &Source<'_>) -> Self {
         let mut next = self.clone();
         for at in self.covered..to {
-            if let Some(vector) =
-                (source.vector)(at).filter(|own| own.iter().all(|x| x.is_finite()))
-            {
-                next.put(at, &vector, source);
+            if !(source.is_erased)(at) {
+                next.put(at, source);
             }
         }
         next.covered = to;
@@ -94,26 +95,22 @@ impl Cells {
         next
     }
 
-    fn put(&mut self, at: u32, vector: &[f32], source: &Source<'_>) {
-        let coded = source.codes.query(vector);
-        let signs: Vec<u64> = coded.signs.iter().map(|part| part.sign).collect();
-        let near = self.by_codes(vector, &coded, COMPARED_FOR_NEW).first().copied();
-        let Some(cell) = near.or_else(|| self.open(Cell::around(vector.to_vec(), 0), source))
-        else {
-            return;
-        };
+    fn put(&mut self, at: u32, source: &Source<'_>) {
+        let Some(turned) = source.codes.turned(at) else { return };
+        let near = self.by_codes(&turned, &weigh(&turned), COMPARED_FOR_NEW).first().copied();
+        let Some(cell) = near.or_else(|| self.open(Cell::around(turned, 0))) else { return };
         let Some(own) = self.cells.get_mut(cell as usize) else { return };
         let own = Arc::make_mut(own);
-        own.push(at, &signs);
+        own.push(at, &source.codes.signs(at));
         if own.members.len() >= FULL {
             self.part(cell, source);
         }
     }
 
     /// Adds a cell.
-    fn open(&mut self, cell: Cell, source: &Source<'_>) -> Option<u32> {
+    fn open(&mut self, cell: Cell) -> Option<u32> {
         let number = u32::try_from(self.cells.len()).ok()?;
-        self.signs.push(&source.codes.signs(&cell.centroid));
+        self.signs.push(&signs_of(&cell.centroid));
         self.link_one(number, &cell);
         self.cells.push(Arc::new(cell));
         Some(number)
@@ -122,19 +119,23 @@ impl Cells {
     /// Parts a cell in two around the means of what lies together in it; one has its place, the other a new one.
     fn part(&mut self, number: u32, source: &Source<'_>) {
         let Some(cell) = self.cells.get(number as usize) else { return };
-        let known = cell.members.iter().filter_map(|at| Some((*at, (source.vector)(*at)?)));
-        let vectors: Vec<(u32, Values<f32>)> = known.collect();
+        let left = (0..).zip(&cell.members).filter(|(_, at)| !(source.is_erased)(**at));
+        let left = left.filter_map(|(place, at)| Some((place, *at, source.codes.turned(*at)?)));
+        let (places, vectors): (Vec<(usize, u32)>, Vec<Vec<f32>>) =
+            left.map(|(place, at, vector)| ((place, at), vector)).unzip();
         let version = cell.version + 1;
         let (sides, [first, second]) = two_means(&vectors, &cell.centroid);
         let mut parts = [Cell::around(first, version), Cell::around(second, 0)];
-        for ((at, vector), side) in vectors.iter().zip(sides) {
-            parts[usize::from(side)].push(*at, &source.codes.signs(vector));
+        let words = cell.centroid.len().div_ceil(WORD);
+        for ((place, at), side) in places.into_iter().zip(sides) {
+            let signs: Vec<u64> = cell.signs.get(place, words).collect();
+            parts[usize::from(side)].push(at, &signs);
         }
         let [first, second] = parts;
-        self.signs.set(number as usize, &source.codes.signs(&first.centroid));
+        self.signs.set(number as usize, &signs_of(&first.centroid));
         self.link_one(number, &first);
         self.cells[number as usize] = Arc::new(first);
-        self.open(second, source);
+        self.open(second);
     }
 
     fn link_one(&self, number: u32, cell: &Cell) {
@@ -157,18 +158,13 @@ impl Cells {
 
     /// Positions of about `count` vectors of the nearest cells, those whose signs are nearest. `share` of all vectors count: of
     /// fewer, those wanted lie farther away.
-    pub(super) fn nearest(
-        &self,
-        query: &[f32],
-        coded: &CodedQuery,
-        count: usize,
-        share: f64,
-    ) -> Vec<u32> {
+    pub(super) fn nearest(&self, query: &CodedQuery, count: usize, share: f64) -> Vec<u32> {
+        let CodedQuery { turned, signs, .. } = query;
         let wanted = (READ * (self.cells.len() as f64 / share).sqrt()).ceil() as usize;
         let cells = match &self.graph {
-            Some(graph) => self.by_graph(graph, query, wanted),
+            Some(graph) => self.by_graph(graph, turned, wanted),
             None => {
-                let mut cells = self.by_codes(query, coded, COMPARED * wanted + COMPARED_BESIDE);
+                let mut cells = self.by_codes(turned, signs, COMPARED * wanted + COMPARED_BESIDE);
                 cells.truncate(wanted);
                 cells
             }
@@ -177,7 +173,7 @@ impl Cells {
             cells.into_iter().filter_map(|cell| Some(&**self.cells.get(cell as usize)?)).collect();
         let mut distances = Vec::with_capacity(cells.len() * FULL);
         for cell in &cells {
-            cell.signs.distances(&coded.signs, &mut distances);
+            cell.signs.distances(signs, &mut distances);
         }
         let limit = Counts::of(&distances).limit(count);
         let (mut found, mut places, mut rest) = (Vec::new(), Vec::new(), distances.as_slice());
@@ -192,23 +188,23 @@ impl Cells {
     }
 
     /// Nearest first: of the cells whose centroids have about the `count` nearest signs.
-    fn by_codes(&self, query: &[f32], coded: &CodedQuery, count: usize) -> Vec<u32> {
+    fn by_codes(&self, turned: &[f32], signs: &[Weighed], count: usize) -> Vec<u32> {
         let mut distances = Vec::with_capacity(self.cells.len() + FULL);
-        self.signs.distances(&coded.signs, &mut distances);
+        self.signs.distances(signs, &mut distances);
         let mut near = Vec::with_capacity(count + count / 2);
         up_to(&distances, Counts::of(&distances).limit(count), 0, &mut near);
         let likeness =
-            |cell: u32| self.cells.get(cell as usize).map(|own| (dot(&own.centroid, query), cell));
+            |cell: u32| self.cells.get(cell as usize).map(|own| (dot(&own.centroid, turned), cell));
         let mut near: Vec<(f32, u32)> = near.into_iter().filter_map(likeness).collect();
         near.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         near.into_iter().map(|(_, cell)| cell).collect()
     }
 
     /// About `count` of the nearest, nearest first. A graph may know newer cells than this generation.
-    fn by_graph(&self, graph: &CellGraph, query: &[f32], count: usize) -> Vec<u32> {
+    fn by_graph(&self, graph: &CellGraph, turned: &[f32], count: usize) -> Vec<u32> {
         let asked = count * graph.len() / self.cells.len().max(1);
         let mut near: Vec<u32> = Vec::with_capacity(asked);
-        for (cell, version) in graph.nearest(query, asked) {
+        for (cell, version) in graph.nearest(turned, asked) {
             if self.cells.get(cell as usize).is_some_and(|own| own.version == version) {
                 near.push(cell);
             }
@@ -220,10 +216,10 @@ impl Cells {
 
 /// On which side each vector is, and the two sides' means, of length one: of what is farthest from the centroid, and farthest
 /// from that, moved until nothing changes sides.
-fn two_means(vectors: &[(u32, Values<f32>)], centroid: &[f32]) -> (Vec<bool>, [Vec<f32>; 2]) {
+fn two_means(vectors: &[Vec<f32>], centroid: &[f32]) -> (Vec<bool>, [Vec<f32>; 2]) {
     let farthest = |from: &[f32]| {
-        let far = vectors.iter().min_by(|a, b| dot(&a.1, from).total_cmp(&dot(&b.1, from)));
-        far.map_or(centroid, |(_, vector)| vector).to_vec()
+        let far = vectors.iter().min_by(|a, b| dot(a, from).total_cmp(&dot(b, from)));
+        far.map_or(centroid, Vec::as_slice).to_vec()
     };
     let first = farthest(centroid);
     let second = farthest(&first);
@@ -232,9 +228,9 @@ fn two_means(vectors: &[(u32, Values<f32>)], centroid: &[f32]) -> (Vec<bool>, [V
     for _ in 0..ROUNDS {
         sides = sides_of(vectors, &means);
         let mut next = [vec![0.0; centroid.len()], vec![0.0; centroid.len()]];
-        for ((_, vector), side) in vectors.iter().zip(&sides) {
+        for (vector, side) in vectors.iter().zip(&sides) {
             let mean = &mut next[usize::from(*side)];
-            mean.iter_mut().zip(&**vector).for_each(|(mean, value)| *mean += value);
+            mean.iter_mut().zip(vector).for_each(|(mean, value)| *mean += value);
         }
         for mean in &mut next {
             let length = dot(mean, mean).sqrt();
@@ -250,10 +246,15 @@ fn two_means(vectors: &[(u32, Values<f32>)], centroid: &[f32]) -> (Vec<bool>, [V
     (sides, means)
 }
 
+/// The signs of a rotated vector, place after place.
+fn signs_of(turned: &[f32]) -> Vec<u64> {
+    words_of(turned).collect()
+}
+
 /// Which mean each vector is nearer to, `true`: the second. Neither side is left nearly empty.
-fn sides_of(vectors: &[(u32, Values<f32>)], means: &[Vec<f32>; 2]) -> Vec<bool> {
+fn sides_of(vectors: &[Vec<f32>], means: &[Vec<f32>; 2]) -> Vec<bool> {
     let leaning: Vec<f32> =
-        vectors.iter().map(|(_, own)| dot(own, &means[1]) - dot(own, &means[0])).collect();
+        vectors.iter().map(|own| dot(own, &means[1]) - dot(own, &means[0])).collect();
     let least = vectors.len() / LEAST_PART;
     let second = leaning.iter().filter(|own| **own > 0.0).count();
     let wanted = second.clamp(least, vectors.len() - least);
@@ -271,7 +272,7 @@ fn sides_of(vectors: &[(u32, Values<f32>)], means: &[Vec<f32>; 2]) -> Vec<bool> 
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::memory::shelf::Shelf;
+    use crate::memory::versions::shelf::Shelf;
 
     const DIMENSIONS: usize = 32;
     const TOPICS: u64 = 40;
@@ -298,7 +299,10 @@ mod tests {
 
     impl Filled {
         fn of(count: u64) -> Self {
-            let vectors: Vec<Vec<f32>> = (0..count).map(vector).collect();
+            Self::with((0..count).map(vector).collect())
+        }
+
+        fn with(vectors: Vec<Vec<f32>>) -> Self {
             let mut codes = Codes::new(DIMENSIONS, Arc::new(Shelf::in_ram()));
             vectors.iter().for_each(|one| codes.push(one));
             Self { codes, vectors }
@@ -311,15 +315,12 @@ mod tests {
             search: VectorSearch,
             erased: &[u32],
         ) -> Cells {
-            let vector = |at: u32| {
-                let known = Some(&self.vectors[at as usize]).filter(|_| !erased.contains(&at));
-                known.map(|own| Values::from(own.as_slice()))
-            };
-            cells.with(to as u32, &Source { codes: &self.codes, vector: &vector, search })
+            let is_erased = |at: u32| erased.contains(&at);
+            cells.with(to as u32, &Source { codes: &self.codes, is_erased: &is_erased, search })
         }
 
         fn found(&self, cells: &Cells, query: &[f32]) -> Vec<u32> {
-            cells.nearest(query, &self.codes.query(query), 200, 1.0)
+            cells.nearest(&self.codes.query(query), 200, 1.0)
         }
 
         /// The share of the ten nearest of all that are among the candidates.
@@ -371,19 +372,23 @@ mod tests {
     }
 
     #[test]
-    fn what_was_erased_or_is_no_number_is_in_no_cell() {
-        let mut filled = Filled::of(3_000);
-        filled.vectors[7] = vec![f32::NAN; DIMENSIONS];
-        filled.vectors[8] = vec![0.0; DIMENSIONS];
+    fn what_was_erased_is_in_no_cell_and_what_is_no_number_moves_none() {
+        let mut vectors: Vec<Vec<f32>> = (0..3_000).map(vector).collect();
+        vectors[7] = vec![f32::INFINITY; DIMENSIONS];
+        vectors[7][0] = f32::NAN;
+        vectors[8] = vec![0.0; DIMENSIONS];
+        let filled = Filled::with(vectors);
         let half = filled.in_cells(&Cells::default(), 1_500, VectorSearch::Graph, &[]);
         let cells = filled.in_cells(&half, 3_000, VectorSearch::Graph, &[1_600, 2_999]);
         assert_eq!(cells.covered(), 3_000);
         let members: Vec<u32> =
             cells.cells.iter().flat_map(|cell| cell.members.iter().copied()).collect();
-        for gone in [7, 1_600, 2_999] {
+        for gone in [1_600, 2_999] {
             assert!(!members.contains(&gone), "{gone}");
         }
         assert!(members.contains(&8), "a vector of zeros is one");
+        let is_number = |cell: &Arc<Cell>| cell.centroid.iter().all(|value| value.is_finite());
+        assert!(cells.cells.iter().all(is_number));
         assert!(filled.found(&cells, &filled.vectors[9]).contains(&9));
         assert!(filled.found(&Cells::default(), &filled.vectors[9]).is_empty());
     }
@@ -391,10 +396,7 @@ mod tests {
     #[test]
     fn a_cell_of_equal_vectors_is_parted_too() {
         let one = vector(3);
-        let filled = Filled {
-            codes: Codes::new(DIMENSIONS, Arc::new(Shelf::in_ram())),
-            vectors: vec![one.clone(); 2_000],
-        };
+        let filled = Filled::with(vec![one.clone(); 2_000]);
         let cells = filled.in_cells(&Cells::default(), 2_000, VectorSearch::Graph, &[]);
         assert!(cells.cells.iter().all(|cell| cell.members.len() < FULL));
         assert_eq!(filled.found(&cells, &one).len(), 2_000);

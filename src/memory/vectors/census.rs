@@ -1,12 +1,13 @@
 //! Which memories have vectors, and of which models: what a change of the embedder goes by.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::encryption::StoreKey;
 use crate::ids::{MemoryId, ModelHash, Seq};
 
 use crate::memory::error::MemoryError;
+use crate::memory::idset::IdSet;
 use crate::memory::store;
 use crate::memory::view::View;
 
@@ -66,17 +67,37 @@ impl VectorCensus {
 }
 
 impl View {
-    /// How many memories have a vector of which model, by model.
+    /// How many memories have a vector of which model, by model. Neither memories nor vectors are read.
     #[must_use]
     pub fn vector_counts(&self) -> Vec<VectorCount> {
-        let mut counts: BTreeMap<ModelHash, (usize, u64)> = BTreeMap::new();
-        for version in self.tables.vectors.all(&self.horizon) {
-            let row = &version.row;
-            let (_, memories) = counts.entry(row.model).or_insert((row.values.len(), 0));
-            *memories += 1;
-        }
-        let of = |(model, (dimensions, memories))| VectorCount { model, dimensions, memories };
-        counts.into_iter().map(of).collect()
+        let of = |(model, (dimensions, memories)): (_, (_, IdSet))| {
+            let memories = memories.len() as u64;
+            VectorCount { model, dimensions, memories }
+        };
+        let counts = self.having_vectors().into_iter().map(of);
+        counts.filter(|count| count.memories > 0).collect()
+    }
+
+    /// The memories that have one, by model, with the length of its vectors.
+    fn having_vectors(&self) -> BTreeMap<ModelHash, (usize, IdSet)> {
+        let table = &self.tables.vectors;
+        let log = table.log();
+        self.tables.index.had(&|at| table.shows_in(&log, at, &self.horizon))
+    }
+
+    /// Memories that were written, or written anew, after the commit `since` and have none, as `has` says; each once, by id.
+    fn lacking(&self, since: Seq, has: &dyn Fn(MemoryId) -> bool) -> Vec<MemoryId> {
+        let (memories, columns) = (&self.tables.memories, self.tables.facets.load());
+        let log = memories.log();
+        let places = log.partition_point(|seq| seq <= since)..log.len();
+        let lacks = |at: usize| {
+            let id = columns.id(at).filter(|id| !has(*id))?;
+            memories.shows_in(&log, at, &self.horizon).then_some(id)
+        };
+        let mut lacking: Vec<MemoryId> = places.filter_map(lacks).collect();
+        lacking.sort_unstable();
+        lacking.dedup();
+        lacking
     }
 
     /// A model that memories have vectors of; where it is always the same, that one.
@@ -87,40 +108,23 @@ impl View {
     /// Memories that have no vector, while others have one; by id. (Where none has one, there is no embedder.)
     #[must_use]
     pub fn without_vector(&self) -> Vec<MemoryId> {
-        let vectors: BTreeSet<MemoryId> = self
-            .tables
-            .vectors
-            .all(&self.horizon)
-            .iter()
-            .map(|version| version.row.memory)
-            .collect();
-        if vectors.is_empty() {
+        let with = self.having_vectors();
+        if with.values().all(|(_, memories)| memories.len() == 0) {
             return Vec::new();
         }
-        let all = self.tables.memories.all(&self.horizon);
-        let mut without: Vec<MemoryId> =
-            all.iter().map(|version| version.row.id).filter(|id| !vectors.contains(id)).collect();
-        without.sort_unstable();
-        without
+        self.lacking(Seq(0), &|id| with.values().any(|(_, memories)| memories.contains(id)))
     }
 
     /// Memories written, or written anew, after the commit `since` that have no vector of that model; by id.
     #[must_use]
     pub fn without_vector_of(&self, model: Option<ModelHash>, since: Seq) -> Vec<MemoryId> {
-        let memories = &self.tables.memories;
-        let log = memories.log();
-        let from = log.partition_point(|seq| seq <= since);
-        let lacks = |id: MemoryId| {
-            let has = |model| self.tables.vectors.current(&(id, model), &self.horizon).is_some();
-            !model.is_some_and(has)
-        };
-        let mut without: Vec<MemoryId> = log
-            .iter_from(from)
-            .filter(|version| memories.shows(version, &self.horizon) && lacks(version.row.id))
-            .map(|version| version.row.id)
-            .collect();
-        without.sort_unstable();
-        without
+        let Some(model) = model else { return self.lacking(since, &|_| false) };
+        if since == Seq(0) {
+            let (_, with) = self.having_vectors().remove(&model).unwrap_or_default();
+            return self.lacking(since, &|id| with.contains(id));
+        }
+        let table = &self.tables.vectors;
+        self.lacking(since, &|id| table.position(&(id, model), &self.horizon).is_some())
     }
 
     /// Vectors of other models than that one, at most `limit`, oldest first.
@@ -128,10 +132,6 @@ impl View {
     pub fn vectors_beside(&self, model: ModelHash, limit: usize) -> Vec<(MemoryId, ModelHash)> {
         let table = &self.tables.vectors;
         let log = table.log();
-        log.iter()
-            .filter(|version| version.row.model != model && table.shows(version, &self.horizon))
-            .map(|version| (version.row.memory, version.row.model))
-            .take(limit)
-            .collect()
+        self.tables.index.beside(model, limit, &|at| table.shows_in(&log, at, &self.horizon))
     }
 }

@@ -1,4 +1,4 @@
-//! Codes of vectors: signs, and steps of 8 bits, after a fixed rotation.
+//! Codes of vectors: one bit (signs) and 8 bits (scalar quantisation, SQ8) a dimension, after a randomized Hadamard transform.
 //!
 //! The share of equal signs tells the angle of two vectors (Charikar, STOC 2002), so the signs ([`super::signs`]) pick
 //! candidates; the same turned vector in steps of 8 bits orders them. (The turn spreads every vector evenly over its
@@ -7,9 +7,9 @@
 
 use std::sync::Arc;
 
-use super::signs::{CHUNK, Signs, weigh, words_of};
-use crate::memory::persist::{Persist as _, Reader, Writer};
-use crate::memory::shelf::{Bulk, Shelf};
+use super::signs::{CHUNK, Signs, weigh};
+use crate::memory::versions::persist::{Persist as _, Reader, Writer};
+use crate::memory::versions::shelf::{Bulk, Shelf};
 use crate::simd::{self, Weighed};
 
 /// Fewer dimensions are spread over so many signs.
@@ -86,6 +86,8 @@ pub(crate) struct Codes {
 
 /// A query made ready for comparing.
 pub(crate) struct CodedQuery {
+    /// As it is rotated.
+    pub(super) turned: Vec<f32>,
     pub(super) signs: Vec<Weighed>,
     fine: Vec<i16>,
     step: f32,
@@ -112,7 +114,11 @@ impl Codes {
     }
 
     pub(crate) fn push(&mut self, values: &[f32]) {
-        let turned = self.rotation.turn(values);
+        let mut turned = self.rotation.turn(values);
+        // What is no number is at no angle to anything.
+        if !turned.iter().all(|value| value.is_finite()) {
+            turned.fill(0.0);
+        }
         self.signs.push(&turned);
         let chunks = Arc::make_mut(&mut self.chunks);
         let place = self.len % CHUNK;
@@ -179,16 +185,22 @@ impl Codes {
         self.len
     }
 
+    /// A vector, rotated, within half a step of what it was.
+    pub(super) fn turned(&self, at: u32) -> Option<Vec<f32>> {
+        let (fine, step) = self.steps(at)?;
+        Some(fine.iter().map(|value| f32::from(*value) * step).collect())
+    }
+
     /// A vector's signs, place after place.
-    pub(crate) fn signs(&self, values: &[f32]) -> Vec<u64> {
-        words_of(&self.rotation.turn(values)).collect()
+    pub(super) fn signs(&self, at: u32) -> Vec<u64> {
+        self.signs.of(at as usize).collect()
     }
 
     pub(crate) fn query(&self, values: &[f32]) -> CodedQuery {
         let turned = self.rotation.turn(values);
         let step = step_of(&turned, FINE_QUERY);
         let fine = turned.iter().map(|value| (value / step).round() as i16).collect();
-        CodedQuery { signs: weigh(&turned), fine, step }
+        CodedQuery { signs: weigh(&turned), turned, fine, step }
     }
 
     /// Positions of about `count` whose signs are nearest, ascending; all where there are no more.
@@ -252,6 +264,7 @@ impl Chunk {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use super::super::signs::words_of;
     use super::*;
 
     fn vector(seed: u64, dimensions: usize) -> Vec<f32> {
@@ -294,6 +307,11 @@ mod tests {
             );
         }
         assert_eq!(codes.nearest(&query, 1), [2500]);
+        let turned = codes.turned(2500).unwrap();
+        let apart = turned.iter().zip(&query.turned).map(|(a, b)| (a - b).abs());
+        assert!(apart.fold(0.0, f32::max) < 1e-3);
+        assert_eq!(codes.signs(2500), words_of(&query.turned).collect::<Vec<_>>());
+        assert_eq!(codes.turned(3001), None);
         assert_eq!(codes.nearest_of(&query, &[3, 2500, 2999], 1), [2500]);
         assert_eq!(codes.likenesses(&query, &[3000]).next().unwrap(), 0.0);
         assert_eq!(codes.likenesses(&query, &[3001]).next().unwrap(), f32::NEG_INFINITY);

@@ -22,12 +22,12 @@ use super::cells::{Cells, Source};
 use super::codes::{CodedQuery, Codes};
 use super::plan::{self, VectorSearch};
 use crate::memory::idset::IdSet;
-use crate::memory::log::Log;
 use crate::memory::model::MemoryVector;
-use crate::memory::persist::{Persist as _, Reader, Writer};
-use crate::memory::shelf::Shelf;
-use crate::memory::temporal::{Horizon, Table, Touched, Version};
 use crate::memory::versions::Versions;
+use crate::memory::versions::log::Log;
+use crate::memory::versions::persist::{Persist as _, Reader, Writer};
+use crate::memory::versions::shelf::Shelf;
+use crate::memory::versions::temporal::{Horizon, Table, Touched, Version};
 use crate::simd::dot;
 
 /// Vectors up to which every one is compared exactly.
@@ -206,6 +206,36 @@ impl VectorIndex {
         self.spaces.load().keys().copied().collect()
     }
 
+    /// Of each model, the length of its vectors and the memories that have one, as far as `shown` says so of a vector's place in
+    /// the table's log. No vector is read.
+    pub(super) fn had(&self, shown: &dyn Fn(usize) -> bool) -> BTreeMap<ModelHash, (usize, IdSet)> {
+        let of = |space: &Space| {
+            let mut memories = IdSet::default();
+            for (_, memory) in space.owners().filter(|(row, _)| shown(*row as usize)) {
+                memories.insert(memory);
+            }
+            (space.dimensions, memories)
+        };
+        self.spaces.load().iter().map(|(model, space)| (*model, of(space))).collect()
+    }
+
+    /// The first `most` of those of other models than that one: whose, and of which.
+    pub(super) fn beside(
+        &self,
+        model: ModelHash,
+        most: usize,
+        shown: &dyn Fn(usize) -> bool,
+    ) -> Vec<(MemoryId, ModelHash)> {
+        let spaces = self.spaces.load();
+        let mut found = Vec::new();
+        for (other, space) in spaces.iter().filter(|(other, _)| **other != model) {
+            let here = space.owners().filter(|(row, _)| shown(*row as usize)).take(most);
+            found.extend(here.map(|(row, memory)| (row, memory, *other)));
+        }
+        found.sort_unstable_by_key(|(row, ..)| *row);
+        found.into_iter().take(most).map(|(_, memory, other)| (memory, other)).collect()
+    }
+
     /// The `k` most similar memories among those in `among`, best first.
     pub(crate) fn nearest(
         &self,
@@ -320,9 +350,9 @@ impl Space {
         let cells = self.cells.load_full();
         let all = self.rows.len() as u32;
         let Some(to) = search.next_in_cells(cells.covered(), all) else { return false };
-        let vector =
-            |at: u32| Some(log.get(*self.rows.get(at as usize)? as usize)?.row.values.clone());
-        let source = Source { codes: &self.codes, vector: &vector, search };
+        let is_erased =
+            |at: u32| self.rows.get(at as usize).is_none_or(|row| log.seq(*row as usize).is_none());
+        let source = Source { codes: &self.codes, is_erased: &is_erased, search };
         let next = cells.with(to, &source);
         self.cells.store(Arc::new(next));
         search.next_in_cells(to, all).is_some()
@@ -348,13 +378,25 @@ impl Space {
         let again = (all / LOOKED_AT_AGAIN).clamp(LEAST_AGAIN, MOST_AGAIN_IN_CELLS);
         let again = again.max(10 * k) * (all / passing);
         let share = passing as f64 / all as f64;
-        let mut candidates = cells.nearest(query, coded, again, share);
+        let mut candidates = cells.nearest(coded, again, share);
         candidates.extend(self.codes.nearest_from(coded, cells.covered(), again));
         if let Some(among) = among {
             candidates.retain(|at| self.memory(*at).is_some_and(|memory| among.contains(memory)));
         }
         let top = self.exactly(query, coded, candidates, k, (log, shown));
         (top.0.len() == k).then(|| top.into_hits())
+    }
+
+    /// Where each vector's row stands in the table's log, and whose it is.
+    fn owners(&self) -> impl Iterator<Item = (u32, MemoryId)> + '_ {
+        let of = |run: &Run| {
+            (0..run.len).map({
+                let run = *run;
+                move |at| (run.at + at, MemoryId(run.memory + u64::from(at)))
+            })
+        };
+        let each = self.runs.iter().flat_map(of);
+        each.filter_map(|(at, memory)| Some((*self.rows.get(at as usize)?, memory)))
     }
 
     /// Whose vector stands there.

@@ -1,4 +1,4 @@
-//! Signs of vectors, and which of them are near a query's.
+//! Binary codes: the signs of vectors, and which of them are near a query's.
 //!
 //! Of every vector its signs are kept, of a query how much each sign weighs, too: the distance is the sum of the
 //! weights where the signs differ. (That tells the angle nearly as well as the query's exact values would: RaBitQ, Gao
@@ -9,8 +9,8 @@
 
 use std::sync::Arc;
 
-use crate::memory::persist::{Reader, Writer};
-use crate::memory::shelf::{Bulk, Shelf};
+use crate::memory::versions::persist::{Reader, Writer};
+use crate::memory::versions::shelf::{Bulk, Shelf};
 use crate::simd::{self, BLOCK, Weighed};
 
 /// Codes in a chunk.
@@ -95,6 +95,14 @@ impl Signs {
 
     pub(super) fn len(&self) -> usize {
         self.len
+    }
+
+    /// Those of one vector, as [`words_of`] gives them; none where there is none.
+    pub(super) fn of(&self, at: usize) -> impl Iterator<Item = u64> + '_ {
+        let heads = self.block(at / BLOCK).iter().skip(at % BLOCK).step_by(BLOCK);
+        let (words, place) = (self.rests.words, at % CHUNK);
+        let rests = self.rests.piece(at / CHUNK).get(place * words..(place + 1) * words);
+        heads.chain(rests.unwrap_or_default()).copied()
     }
 
     /// Writes them, zeros in place of those that `is_erased`.
