@@ -10,6 +10,7 @@ pub mod bench;
 mod breaker;
 pub mod camera;
 pub mod capture;
+pub mod carrying;
 pub mod cli;
 pub mod config;
 pub mod daemon;

@@ -117,6 +117,8 @@ pub struct Object {
     pub label: Arc<str>,
     /// The detector's confidence, 0–1.
     pub score: f32,
+    /// From which confidence its class is believed, 0–1: what is less sure may only go on with what is known.
+    pub least: f32,
     /// Where it is, seen from a camera that is calibrated.
     pub bearing: Option<Bearing>,
     /// Width and height of the frame, px.

@@ -9,7 +9,8 @@ detector at full resolution in every frame and put right by eye. The other four 
 the truth is known by construction; who turns away has his face replaced by the colour of his hair.
 
 Writes `<scene>.mp4` (640x480, 10 frames a second) and `<scene>.json`: for every person of the scene
-`{"id", "face", "boxes": [[seconds, x, y, w, h, shows the face], …]}`, a box each 0.1 s while he is in view.
+`{"id", "face", "boxes": [[seconds, x, y, w, h, shows the face], …], "hidden"}`, a box each 0.1 s while he is in view;
+`hidden` holds those of him while somebody before him covers most of him: he need not be found then, but his face may be.
 Needs OpenCV's Python package, NumPy, and gst-launch-1.0 with x264enc.
 """
 
@@ -52,7 +53,7 @@ SCRIPT = {
 # scene -> first and last frame, crop of the 768x576 picture
 REAL = {"path": (180, 300, (0, 90, 512, 384)), "road": (535, 655, (256, 140, 512, 384))}
 # scene -> x, y, width, height: where people are cut by the edge of the picture, who have no labels
-IGNORED = {"road": [[0, 280, 150, 200]]}
+IGNORED = {"road": [[0, 280, 230, 200]]}
 
 
 def frames_of(path, start, secs):
@@ -157,7 +158,7 @@ def covered(box, other):
 
 def composed(name, people, background):
     secs, paths = SCRIPT[name]
-    labels = {person: [] for person in paths}
+    labels, hidden = ({person: [] for person in paths} for _ in range(2))
     frames = []
     for number in range(secs * FPS):
         moment = number / FPS
@@ -169,10 +170,12 @@ def composed(name, people, background):
             if box:
                 drawn.append((person, [moment, *box, int(stands[1])]))
         for behind, (person, box) in enumerate(drawn):
-            if all(covered(box, other) < HIDDEN for _, other in drawn[behind + 1 :]):
-                labels[person].append(box)
+            is_hidden = any(covered(box, other) >= HIDDEN for _, other in drawn[behind + 1 :])
+            (hidden if is_hidden else labels)[person].append(box)
         frames.append(canvas)
-    return frames, [{"id": person, "face": any(box[5] for box in boxes), "boxes": boxes} for person, boxes in labels.items()]
+    told = [{"id": person, "face": any(box[5] for box in boxes), "boxes": boxes, "hidden": hidden[person]}
+            for person, boxes in labels.items()]
+    return frames, told
 
 
 def real(name, vtest):

@@ -13,6 +13,7 @@ union; each box counts for one person, the best first) or a face's centre lies i
   switches   tracks of bodies that go from one labelled person to another, and stretches of 0.4 s in which a person is said
              of somebody else
   covered    share of the labelled time
+The face of somebody who is mostly covered by another is still his.
 """
 
 import argparse
@@ -56,6 +57,9 @@ def score(labels, lines):
     for step in range(round(labels["secs"] / STEP)):
         boxes = {person["id"]: box[1:5] for person in labels["people"] for box in person["boxes"]
                  if abs(box[0] - step * STEP) < 0.05}
+        hidden = {person["id"]: box[1:5] for person in labels["people"] for box in person.get("hidden", [])
+                  if abs(box[0] - step * STEP) < 0.05}
+        there = boxes | hidden
         lines_now = seen.get(step, [])
         bodies = [line for line in lines_now if line["kind"] == "body"]
         pairs = sorted(((overlap(line["box"], box), number, who) for number, line in enumerate(bodies)
@@ -69,10 +73,10 @@ def score(labels, lines):
         for line in lines_now:
             if line["kind"] == "face":
                 x, y = line["box"][0] + line["box"][2] / 2, line["box"][1] + line["box"][3] / 2
-                inside = [who for who, (a, b, w, h) in boxes.items() if a <= x < a + w and b <= y < b + h]
-                at_once.append((line, min(inside, key=lambda who: abs(boxes[who][0] + boxes[who][2] / 2 - x)) if inside else None))
+                inside = [who for who, (a, b, w, h) in there.items() if a <= x < a + w and b <= y < b + h]
+                at_once.append((line, min(inside, key=lambda who: abs(there[who][0] + there[who][2] / 2 - x)) if inside else None))
         labelled.update(boxes.keys())
-        covered.update({who for _, who in at_once if who})
+        covered.update({who for _, who in at_once if who in boxes})
         told = {(line.get("person"), who) for line, who in at_once if line.get("person")}
         for person, who in told:
             of_person[person, who] += 1

@@ -44,6 +44,8 @@ STAMPS = {
 }
 STILLS, THINGS, WIDTH, HEIGHT = 60, 4, 640, 480
 MARGIN = 0.02
+# Boxes that overlap so much show one thing.
+ONE_BOX = 0.8
 # Least score of a class that was found right in the first half, and of any other.
 USUAL, UNMEASURED = 0.4, 0.6
 CLASSES = (Path(__file__).parents[2] / "src/perceive/object/coco.txt").read_text().splitlines()
@@ -102,7 +104,9 @@ class Detector:
         for one in sorted(found, reverse=True):
             if all(one[1] != other[1] or overlap(one[2:], other[2:]) <= 0.5 for other in kept):
                 kept.append(one)
-        return kept
+        # One box shows one thing (`perceive::object::perceptor`): the surest stays, and people beside it.
+        return [one for k, one in enumerate(kept) if "person" == one[1] or
+                all("person" == other[1] or overlap(one[2:], other[2:]) < ONE_BOX for other in kept[:k])]
 
 
 def overlap(a, b):

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::ids::{ClipId, EntityId, TrackId, TurnId};
 use crate::memory::Filter;
-use crate::memory::model::{Ground, MemoryKind, MemoryRow, TextTrackRow};
+use crate::memory::model::{Ground, MemoryKind, MemoryRow, ObjectTrackRow, TextTrackRow};
 use crate::mention;
 use crate::time::Span;
 
@@ -82,6 +82,24 @@ impl Reading {
             clip: Some(row.clip),
             entities: Vec::new(),
             score: score.clamp(0.0, 1.0),
+            document: None,
+        }
+    }
+
+    /// A thing in view as evidence, whose text is that.
+    pub(super) fn object_evidence(&self, row: &ObjectTrackRow, text: String) -> Evidence {
+        let ground = Ground::Object(row.clip, row.track);
+        let memories = self.clip_memories(row.clip);
+        let memory = memories.iter().find(|memory| memory.grounds.contains(&ground));
+        Evidence {
+            memory: memory.map(|row| row.id),
+            kind: memory.map_or("object_track", |row| row.kind.word()).into(),
+            text,
+            start: row.span.start,
+            end: row.span.end,
+            clip: Some(row.clip),
+            entities: row.object.into_iter().collect(),
+            score: row.confidence,
             document: None,
         }
     }

@@ -38,6 +38,7 @@ mod spelling;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod things;
 mod told_time;
 mod when;
 mod who;

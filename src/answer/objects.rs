@@ -11,7 +11,7 @@ use super::phrase::phrase;
 use super::reading::{Reading, hull, touch};
 use super::reply::Reply;
 use super::wording::sentence;
-use super::{facts, who};
+use super::{facts, things, who};
 
 /// Statements with words of a thing's name that are looked at.
 const LOOKED_AT: usize = 50;
@@ -140,6 +140,11 @@ fn told_place(reading: &Reading, lead: &str, row: &MemoryRow, others: &[Arc<Memo
     let (sight, stood) =
         (last_sight(reading, &fact.subject), facts::place(reading, row.span.start));
     let mut text = sentence(&format!("{lead}{place} (known since {since}){sight}{stood}."));
+    if let Some(object) = object_of(row)
+        && let Some(told) = things::last_handling(reading, object, reading.time_asked())
+    {
+        text.push_str(&told);
+    }
     for fact in others.iter().filter_map(|other| other.fact.as_ref()) {
         let thing = format!("another {}", name(&fact.subject));
         let told = sentence(&phrase(&thing, "location", &fact.value, false));

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod household;
+mod things;
 
 use std::sync::Arc;
 

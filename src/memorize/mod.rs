@@ -206,6 +206,8 @@ impl Memorizer {
     pub fn memorize(&self, scene: &Scene<'_>, draft: &mut Draft) -> Vec<MemoryRow> {
         let mut sentences = presence::sentences(scene);
         sentences.extend(objects::arrivals(scene));
+        sentences.extend(objects::ways(scene));
+        sentences.extend(objects::departures(scene));
         sentences.extend(texts::sentences(scene));
         sentences.extend(facts::settle(objects::locations(scene), scene.before, draft));
         sentences.extend(self.said(scene, draft));

@@ -1,11 +1,13 @@
-//! Things that a detector found: when one comes into view, and where it is.
+//! Things that a detector found: when one comes into view, who carries it, when it is gone, and where it is.
 //!
-//! What stays where it is makes no news: a sentence is written when a thing comes into view, and a fact (the slot
-//! `object_7 | location`) when it is somewhere else than that slot says.
+//! What stays where it is makes no news: a sentence is written when a thing comes into view, is moved, or is gone, and a fact
+//! (the slot `object_7 | location`) when it is somewhere else than that slot says.
 
 use std::collections::BTreeMap;
 
 use super::{Scene, Sentence};
+use crate::carrying::{Move, carried, moves, within_reach};
+use crate::geometry::Rect;
 use crate::identify::IdentifiedObject;
 use crate::ids::EntityId;
 use crate::memory::model::{Fact, Ground, MemoryKind};
@@ -15,6 +17,10 @@ use crate::time::{Span, Timestamp};
 
 /// Out of view for less is no news, seconds.
 const NEWS_SECS: f64 = 60.0;
+/// Not seen for so long where nobody covers it, a thing is gone; seconds.
+const GONE_SECS: f64 = 5.0;
+/// … if it was seen so often before.
+const KNOWN_LOOKS: usize = 3;
 /// A thing at the border of two parts of the picture stays in the one where it was: share of the width.
 const LINGERS: f32 = 0.05;
 /// A pose holds for what is seen up to so long after it, seconds.
@@ -56,7 +62,7 @@ impl Side {
     }
 }
 
-/// Who came into view.
+/// What came into view, and who brought it.
 pub(super) fn arrivals(scene: &Scene<'_>) -> Vec<Sentence> {
     let mut sentences = Vec::new();
     for (track, seen) in tracks(scene) {
@@ -64,8 +70,95 @@ pub(super) fn arrivals(scene: &Scene<'_>) -> Vec<Sentence> {
         if track.continued || !news {
             continue;
         }
-        let text = format!("{} came into view of {}.", article(&track.label), track.source);
-        sentences.push(sentence(MemoryKind::Episodic, text, track.span, scene, track, seen));
+        let ways = moves(&track.sightings);
+        let carrier =
+            ways.first().filter(|way| way.begins).and_then(|way| carrier(scene, track, way));
+        let text = match &carrier {
+            None => format!("{} came into view of {}.", article(&track.label), track.source),
+            Some(carrier) => {
+                let thing = article(&track.label).to_lowercase();
+                format!("{} brought {thing} into view of {}.", carrier.who, track.source)
+            }
+        };
+        let mut told = sentence(MemoryKind::Episodic, text, track.span, scene, track, seen);
+        told.grounds.extend(carrier.map(|carrier| carrier.ground));
+        sentences.push(told);
+    }
+    sentences
+}
+
+/// Who carried a thing.
+struct Carrier {
+    /// A mention, or "Somebody".
+    who: String,
+    ground: Ground,
+}
+
+/// The one body that went with a thing on its way; `None`: none, or one of several.
+fn carrier(scene: &Scene<'_>, track: &ObjectTrack, way: &Move) -> Option<Carrier> {
+    let bodies = scene.percepts.bodies.iter().filter(|body| body.source == track.source);
+    let mut with = bodies.filter(|body| carried(&track.sightings, &body.sightings, way));
+    let body = with.next().filter(|_| with.next().is_none())?;
+    let person = scene.identified.person_of_body(body.id);
+    let who = person.map_or_else(|| "Somebody".to_owned(), |person| format!("<{person}>"));
+    Some(Carrier { who, ground: Ground::Track(scene.percepts.clip, body.id) })
+}
+
+/// What was moved, and by whom; what passes by on its own makes no news.
+pub(super) fn ways(scene: &Scene<'_>) -> Vec<Sentence> {
+    let mut sentences = Vec::new();
+    for (track, seen) in tracks(scene) {
+        let side = |bbox: Rect| Side::of(bbox.centre().x / track.picture.0.max(1) as f32, None);
+        // What comes was told of when it came, what is on its way over a border before that.
+        for way in moves(&track.sightings).iter().filter(|way| !way.begins) {
+            let carrier = carrier(scene, track, way);
+            let (from, to) = (side(way.from), side(way.to));
+            let whither = match (way.ends, from == to) {
+                (true, _) => "away".to_owned(),
+                (false, true) => "elsewhere".to_owned(),
+                (false, false) => format!("to where it is {}", to.words()),
+            };
+            let text = match &carrier {
+                Some(carrier) => format!("{} carried the {} {whither}.", carrier.who, track.label),
+                None => format!("The {} was moved {whither}.", track.label),
+            };
+            let mut told = sentence(MemoryKind::Episodic, text, way.span, scene, track, seen);
+            told.grounds.extend(carrier.map(|carrier| carrier.ground));
+            told.importance = 0.4;
+            sentences.push(told);
+        }
+    }
+    sentences
+}
+
+/// What was there for a while, and is gone though the camera goes on looking and nobody stands before its place.
+pub(super) fn departures(scene: &Scene<'_>) -> Vec<Sentence> {
+    let mut sentences = Vec::new();
+    for (track, seen) in tracks(scene) {
+        let later = |other: &IdentifiedObject| {
+            let part = scene.percepts.objects.iter().find(|part| part.id == other.track);
+            other.object == seen.object && part.is_some_and(|part| part.span.end > track.span.end)
+        };
+        let is_on_way = moves(&track.sightings).last().is_some_and(|way| way.ends);
+        let Some(last) = track.sightings.last().filter(|_| track.sightings.len() >= KNOWN_LOOKS)
+        else {
+            continue;
+        };
+        if is_on_way || scene.identified.objects.iter().any(later) {
+            continue;
+        }
+        let bodies = scene.percepts.bodies.iter().filter(|body| body.source == track.source);
+        let covers = |one: &&Sighting| one.at >= last.at && within_reach(last.bbox, one.bbox);
+        let covered =
+            bodies.flat_map(|body| body.sightings.iter().filter(covers)).map(|one| one.at);
+        let since = covered.max().unwrap_or(last.at);
+        let looked = scene.percepts.looked.iter().filter(|(source, _)| *source == track.source);
+        let until = looked.filter_map(|(_, times)| times.last()).max();
+        if until.is_some_and(|until| until.secs_since(since) >= GONE_SECS) {
+            let text = format!("The {} was gone from the view of {}.", track.label, track.source);
+            let span = Span::new(last.at, last.at);
+            sentences.push(sentence(MemoryKind::Episodic, text, span, scene, track, seen));
+        }
     }
     sentences
 }
@@ -180,8 +273,120 @@ fn article(label: &str) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::identify::{IdentifiedClip, IdentifiedTrack, Persons};
+    use crate::ids::{ClipId, EntityKind, SourceId, TrackId};
+    use crate::memory::{Memory, StoreOptions};
+    use crate::percept::{BodyTrack, ClipCounts, ClipPercepts};
+
+    fn at(secs: f64) -> Timestamp {
+        Timestamp::EPOCH.plus_secs(secs)
+    }
+
+    /// Five looks a second; the centre stays at `x` and goes right by 20 px a look from that second on.
+    fn looks(secs: (f64, f64), x: f32, goes_from: f64, size: (f32, f32)) -> Vec<Sighting> {
+        let look = |number: usize| {
+            let now = secs.0 + 0.2 * number as f64;
+            let x = x + 100.0 * (now - goes_from).max(0.0) as f32;
+            let bbox = Rect { x: x - size.0 / 2.0, y: 400.0 - size.1, w: size.0, h: size.1 };
+            Sighting { at: at(now), bbox, score: 0.8, bearing: None }
+        };
+        (0..((secs.1 - secs.0) * 5.0) as usize).map(look).collect()
+    }
+
+    fn thing(id: u64, label: &str, sightings: Vec<Sighting>) -> ObjectTrack {
+        let span = Span::new(sightings[0].at, sightings[sightings.len() - 1].at.plus_secs(0.2));
+        let (id, source, picture) = (TrackId(id), SourceId::new("hall"), (640, 480));
+        ObjectTrack { id, source, span, label: label.into(), picture, sightings, continued: false }
+    }
+
+    /// A bag that the only one in view carries off after 12 s, a cup that is gone after 10 s, a ball that he came with, and a vase
+    /// before which he stands at the end.
+    fn hall() -> (ClipPercepts, IdentifiedClip) {
+        let small = (60.0, 60.0);
+        let body = |id: u64, sightings: Vec<Sighting>| BodyTrack {
+            id: TrackId(id),
+            source: SourceId::new("hall"),
+            span: Span::new(sightings[0].at, sightings[sightings.len() - 1].at.plus_secs(0.2)),
+            sightings,
+            continued: false,
+            crowded: false,
+        };
+        let never = 1e6;
+        let percepts = ClipPercepts {
+            clip: ClipId::default(),
+            span: Span::new(at(0.0), at(30.0)),
+            tracks: Vec::new(),
+            objects: vec![
+                thing(1, "handbag", looks((0.0, 15.0), 200.0, 12.0, small)),
+                thing(2, "cup", looks((0.0, 10.0), 620.0, never, small)),
+                thing(3, "sports ball", looks((6.0, 30.0), 40.0, never, small)),
+                thing(4, "vase", looks((0.0, 20.0), 520.0, never, small)),
+            ],
+            bodies: vec![
+                body(1, looks((6.0, 15.0), 220.0, 12.0, (120.0, 300.0))),
+                body(2, looks((16.0, 30.0), 520.0, never, (120.0, 300.0))),
+            ],
+            texts: Vec::new(),
+            turns: Vec::new(),
+            mouths: Vec::new(),
+            sounds: Vec::new(),
+            poses: Vec::new(),
+            key_frames: Vec::new(),
+            counts: ClipCounts::default(),
+            looked: vec![(
+                SourceId::new("hall"),
+                (0..150).map(|n| at(0.2 * f64::from(n))).collect(),
+            )],
+        };
+        let object = |number: u32| IdentifiedObject {
+            track: TrackId(u64::from(number)),
+            object: EntityId::new(EntityKind::Object, number),
+            before: None,
+        };
+        let whose = |id: u64, person: Option<u32>| IdentifiedTrack {
+            track: TrackId(id),
+            face: None,
+            person: person.map(|number| EntityId::new(EntityKind::Person, number)),
+            confidence: 0.9,
+        };
+        let identified = IdentifiedClip {
+            objects: (1..=4).map(object).collect(),
+            bodies: vec![whose(1, Some(3)), whose(2, None)],
+            ..IdentifiedClip::default()
+        };
+        (percepts, identified)
+    }
+
+    #[test]
+    fn who_carried_a_thing_is_told_and_what_is_gone_unless_somebody_stands_before_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
+        let (mut percepts, identified) = hall();
+        let (persons, before) = (Persons::default(), memory.view());
+        let told = |percepts: &ClipPercepts| {
+            let scene = Scene {
+                percepts,
+                identified: &identified,
+                persons: &persons,
+                before: &before,
+                reserved: None,
+                quiet_since: None,
+            };
+            let texts = |all: Vec<Sentence>| -> Vec<String> {
+                all.into_iter().map(|sentence| sentence.text).collect()
+            };
+            (texts(ways(&scene)), texts(departures(&scene)))
+        };
+        let (carried, gone) = told(&percepts);
+        assert_eq!(carried, ["<person_3> carried the handbag away."]);
+        assert_eq!(gone, ["The cup was gone from the view of hall."]);
+        // Two who go the same way: which of them has it is not known.
+        percepts.bodies[1] = BodyTrack { id: TrackId(2), ..percepts.bodies[0].clone() };
+        assert_eq!(told(&percepts).0, ["The handbag was moved away."]);
+    }
 
     #[test]
     fn a_thing_at_a_border_stays_where_it_was() {

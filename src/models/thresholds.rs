@@ -13,8 +13,9 @@ use crate::ids::ModelHash;
 use crate::models::error::ModelError;
 
 /// The thresholds that this build was made with.
-const BUILT_IN: [(&str, &str); 6] = [
+const BUILT_IN: [(&str, &str); 7] = [
     ("mobilefacenet", include_str!("../../calibration/thresholds/mobilefacenet.toml")),
+    ("mobilefacenet192", include_str!("../../calibration/thresholds/mobilefacenet192.toml")),
     ("faceapi_descriptor", include_str!("../../calibration/thresholds/faceapi_descriptor.toml")),
     ("ge2e", include_str!("../../calibration/thresholds/ge2e.toml")),
     ("campplus", include_str!("../../calibration/thresholds/campplus.toml")),

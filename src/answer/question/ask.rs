@@ -7,6 +7,7 @@ use crate::language::lexicon::Lexicon;
 use crate::recall::time_expr::{TimeExpr, When};
 
 use super::folded::Folded;
+use super::of_things::of_things;
 use super::told::Told;
 use super::{Act, Ask, Order, Parsed, Subject, is};
 
@@ -34,6 +35,7 @@ pub(super) fn parsed(folded: &Folded<'_>, language: &Language) -> Parsed {
         content,
         past: question.is_past(),
         yes_no: question.kind == Kind::Whether && told.has_verb() && !question.orders(),
+        things: of_things(&question),
         subjects: question.subjects,
         times,
     }
@@ -108,20 +110,20 @@ fn asking(told: &Told<'_>) -> Option<(usize, Option<Asking>)> {
 }
 
 /// A question in parts; words by their place.
-struct Question<'a> {
-    told: &'a Told<'a>,
+pub(super) struct Question<'a> {
+    pub(super) told: &'a Told<'a>,
     times: &'a [TimeExpr],
-    kind: Kind,
-    asking: Option<Asking>,
+    pub(super) kind: Kind,
+    pub(super) asking: Option<Asking>,
     /// The clause that tells what is asked, and its verb.
-    clause: Option<&'a Clause>,
-    verb: usize,
+    pub(super) clause: Option<&'a Clause>,
+    pub(super) verb: usize,
     /// What that clause hangs on: "the last time that Ava spoke".
     hangs_on: Option<usize>,
     /// The verb of the whole.
     root: usize,
     act: Option<Act>,
-    order: Order,
+    pub(super) order: Order,
     subjects: Vec<Subject>,
     topic: Vec<usize>,
     /// What percepts do not tell; where there is something, their words beside it, too.
@@ -217,7 +219,7 @@ impl<'a> Question<'a> {
         self.subjects.iter().filter(|one| **one != Subject::Anybody).count()
     }
 
-    fn is_of_words(&self) -> bool {
+    pub(super) fn is_of_words(&self) -> bool {
         !self.topic.is_empty() || self.told.quotes().next().is_some()
     }
 
@@ -226,7 +228,7 @@ impl<'a> Question<'a> {
     }
 
     /// Whether the robot does it.
-    fn is_of_robot(&self) -> bool {
+    pub(super) fn is_of_robot(&self) -> bool {
         self.clause.is_some_and(|clause| clause.all(&Role::Agent).any(|at| self.told.is_robot(at)))
     }
 
@@ -247,7 +249,7 @@ impl<'a> Question<'a> {
     }
 
     /// It asks for what is so now.
-    fn is_present(&self) -> bool {
+    pub(super) fn is_present(&self) -> bool {
         let (told, finite) = (self.told, self.finite());
         let present = matches!(told.tag(finite), "VBZ" | "VBP") || told.is("able", finite);
         let now = self.times.iter().any(|time| time.when == When::Now);
@@ -255,7 +257,7 @@ impl<'a> Question<'a> {
     }
 
     /// It orders instead of asking.
-    fn orders(&self) -> bool {
+    pub(super) fn orders(&self) -> bool {
         let (told, root) = (self.told, self.root);
         let mut before = told.under(root, &["nsubj", "nsubjpass", "aux", "expl"]);
         matches!(told.tag(root), "VB" | "VBP") && before.next().is_none()

@@ -158,7 +158,7 @@ fn looks(told: &Told<'_>, words: impl Iterator<Item = usize>) -> Option<Clause> 
 }
 
 /// "on the left", "to the right of …"
-fn side(told: &Told<'_>) -> Option<Side> {
+pub(super) fn side(told: &Told<'_>) -> Option<Side> {
     const SIDES: [(&str, Side); 3] =
         [("left_side", Side::Left), ("right_side", Side::Right), ("middle", Side::Middle)];
     let is_placed =

@@ -6,6 +6,7 @@
 mod ask;
 mod describe;
 mod folded;
+mod of_things;
 #[cfg(test)]
 mod tests;
 mod told;
@@ -22,6 +23,7 @@ use crate::time::Timestamp;
 
 use crate::language::lists::Lists;
 use folded::{Folded, Names, Piece};
+pub(super) use of_things::{Beside, Deed, OfThings, Wanted};
 
 /// Bytes of a question that are read; nobody speaks longer.
 pub(super) const MAX_BYTES: usize = 4096;
@@ -186,6 +188,8 @@ pub(super) struct Parsed {
     pub(super) past: bool,
     /// Yes or no is the answer.
     pub(super) yes_no: bool,
+    /// What it asks of things in view, where it may.
+    pub(super) things: Option<OfThings>,
 }
 
 impl Parsed {

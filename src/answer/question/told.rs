@@ -144,7 +144,10 @@ impl<'a> Told<'a> {
     }
 
     /// What stands behind a preposition, with that.
-    fn obliques<'b>(&self, clause: &'b Clause) -> impl Iterator<Item = (&'b str, usize)> {
+    pub(super) fn obliques<'b>(
+        &self,
+        clause: &'b Clause,
+    ) -> impl Iterator<Item = (&'b str, usize)> {
         clause.roles.iter().filter_map(|(role, at)| match role {
             Role::Oblique(name) => Some((name.as_str(), *at)),
             _ => None,

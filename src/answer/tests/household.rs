@@ -28,7 +28,7 @@ pub(super) struct Household {
     pub(super) answerer: Answerer,
     pub(super) ben: EntityId,
     pub(super) voice_only: EntityId,
-    ben_face: EntityId,
+    pub(super) ben_face: EntityId,
 }
 
 /// A person's ids.
@@ -308,7 +308,7 @@ impl Household {
         let cup = draft.new_entity(EntityKind::Object);
         let (clip, track) = (ClipId { session: SessionId(2), index: 3 }, TrackId(50));
         let start = local("2026-03-02T17:31:40");
-        let span = Span::new(start, start.plus_secs(10.0));
+        let span = Span::new(start, start.plus_secs(20.0));
         let bbox = Rect { x: 40.0, y: 100.0, w: 80.0, h: 100.0 };
         draft.object_track(ObjectTrackRow {
             clip,
@@ -317,8 +317,13 @@ impl Household {
             span,
             label: "cup".into(),
             picture: (640, 480),
-            sightings: [Sighting { at: start, bbox, score: 0.9, bearing: None }]
-                .into_iter()
+            sightings: (0..20)
+                .map(|secs| Sighting {
+                    at: start.plus_secs(f64::from(secs)),
+                    bbox,
+                    score: 0.9,
+                    bearing: None,
+                })
                 .collect(),
             object: Some(cup),
             confidence: 0.8,

@@ -167,7 +167,7 @@ mod tests {
         for (share, wanted) in [(1e-3, 3.0902), (1e-5, 4.2649), (1e-7, 5.1993)] {
             assert!((deviations_above(share) - wanted).abs() < 1e-3, "{share}");
         }
-        for model in ["mobilefacenet", "campplus", "faceapi_descriptor"] {
+        for model in ["mobilefacenet", "mobilefacenet192", "campplus", "faceapi_descriptor"] {
             let t = calibrated(model);
             assert_eq!(t.among(10), t, "{model}");
             assert_eq!(t.likely_among(10), t.likely(), "{model}");

@@ -74,7 +74,7 @@ impl TrackPayload for BodyHistory {
         }
     }
 
-    fn admits(&self, _object: &Object) -> bool {
+    fn admits(&self, _object: &Object, _iou: f32) -> bool {
         true
     }
 
@@ -116,12 +116,12 @@ impl BodyTracker {
 
     /// Takes the people in the next frame that was looked at, in time order; `cut`: it shows another scene.
     pub fn follow(&mut self, at: Timestamp, cut: bool, people: &[&Object]) {
-        let people: Vec<Object> = people.iter().map(|person| (*person).clone()).collect();
         if cut {
             // Clothes are no reason to go on in another scene.
             self.end_all();
         }
-        self.tracker.follow(at, cut, &people);
+        self.tracker.follow(at, cut, people.iter().copied());
+        self.lose_hidden(at);
         self.part_from_each_other(at);
     }
 
@@ -169,6 +169,18 @@ impl BodyTracker {
         self.tracker.end_all();
         self.before.clear();
         self.crowded.clear();
+    }
+
+    /// Ends the tracks of those who were close to another and are not found any more: hidden behind him, and whoever comes out
+    /// on either side may be either of them.
+    fn lose_hidden(&mut self, at: Timestamp) {
+        let seen = self.tracker.seen_at(at);
+        let is_seen = |id: &TrackId| seen.iter().any(|(seen, _)| seen == id);
+        let hidden: Vec<TrackId> = self.crowded.iter().copied().filter(|id| !is_seen(id)).collect();
+        for id in hidden {
+            self.tracker.end(id);
+            self.crowded.remove(&id);
+        }
     }
 
     /// Ends the tracks of those who have come close to each other, or have gone apart, and begins others in their place:
@@ -228,6 +240,7 @@ fn overlap(a: Rect, b: Rect) -> f32 {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::percept::Sighting;
 
     fn tracker() -> BodyTracker {
         let settings = Objects { every: 5, ..Objects::default() };
@@ -242,7 +255,7 @@ mod tests {
         let bbox = Rect { x, y: 100.0, w: 60.0, h: 160.0 };
         let clothes = Some(Clothes(vec![1.0]));
         let label = "person".into();
-        Object { bbox, label, score: 0.8, bearing: None, picture: (640, 480), clothes }
+        Object { bbox, label, score: 0.8, least: 0.0, bearing: None, picture: (640, 480), clothes }
     }
 
     fn follow(tracker: &mut BodyTracker, step: i64, places: &[f32]) {
@@ -288,6 +301,28 @@ mod tests {
         for track in tracks.iter().filter(|track| track.span.end == at(30)) {
             assert!(!track.crowded && !track.continued);
         }
+    }
+
+    #[test]
+    fn who_was_hidden_behind_another_comes_out_as_somebody_new() {
+        let mut tracker = tracker();
+        for step in 0..30 {
+            // The one behind is not found while the other covers him.
+            let x = 14.0 * step as f32;
+            let (behind, before) = (100.0 + x, 506.0 - x);
+            let hidden = (behind - before).abs() < 35.0;
+            let places = if hidden { vec![before] } else { vec![behind, before] };
+            follow(&mut tracker, step, &places);
+        }
+        let tracks = tracker.seal(at(30));
+        for track in &tracks {
+            let goes_right = |pair: &[Sighting]| pair[1].bbox.x > pair[0].bbox.x + 1.0;
+            let goes_left = |pair: &[Sighting]| pair[1].bbox.x < pair[0].bbox.x - 1.0;
+            let ways = track.sightings.windows(2);
+            let (right, left) = (ways.clone().any(goes_right), ways.clone().any(goes_left));
+            assert!(!(right && left), "{track:?} is one and then the other");
+        }
+        assert!(tracks.iter().filter(|track| track.span.end == at(30)).count() == 2);
     }
 
     #[test]

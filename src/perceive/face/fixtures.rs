@@ -63,6 +63,7 @@ pub(crate) fn mtcnn() -> Option<DetectorFiles> {
 pub(crate) fn embedder(kind: EmbedderKind) -> Option<EmbedderFile> {
     let name = match kind {
         EmbedderKind::FaceApi => "faceapi_descriptor.onnx",
+        EmbedderKind::MobileFaceNet192 => "mobilefacenet192.onnx",
         _ => "mobilefacenet.onnx",
     };
     let path = model(name)?;

@@ -291,14 +291,17 @@ fn photo_cosines(
 
 #[test]
 fn photos_of_one_person_are_more_alike_than_of_two() {
-    for kind in [EmbedderKind::MobileFaceNet, EmbedderKind::FaceApi] {
+    for (kind, threshold) in [
+        (EmbedderKind::MobileFaceNet, 0.30),
+        (EmbedderKind::MobileFaceNet192, 0.37),
+        (EmbedderKind::FaceApi, 0.905),
+    ] {
         let (Some(path), Some(file)) = (model("face_det_yunet_n_320.onnx"), embedder(kind)) else {
             return;
         };
         let mut detector = YuNet::open(&path, 0.6, 1, Device::Cpu).unwrap();
         let mut net = OnnxEmbedder::open(&file.path, kind, file.hash, 1, Device::Cpu).unwrap();
         let Some((same, other)) = photo_cosines(&mut detector, &mut net) else { return };
-        let threshold = if kind == EmbedderKind::FaceApi { 0.905 } else { 0.30 };
         let refused = same.iter().filter(|c| **c < threshold).count();
         let accepted = other.iter().filter(|c| **c >= threshold).count();
         assert!(

@@ -97,7 +97,7 @@ impl TrackPayload for FaceHistory {
         }
     }
 
-    fn admits(&self, _face: &Face) -> bool {
+    fn admits(&self, _face: &Face, _iou: f32) -> bool {
         true
     }
 

@@ -9,9 +9,11 @@ use super::ObjectError;
 use crate::geometry::Rect;
 use crate::perceive::nms::non_maximum_suppression;
 
-/// Share of `objects.min_score` down to which things are handed on: weak ones may continue a track (ByteTrack),
+/// Share of `objects.min_score`, and of a class's own threshold, down to which things are handed on: weak ones may continue a track (ByteTrack),
 /// never begin one.
 pub const WEAK_SHARE: f32 = 0.6;
+/// Boxes that overlap so much show one thing, whatever it is called (intersection over union).
+pub(super) const ONE_BOX: f32 = 0.8;
 /// Things of one picture, at most; the surest are kept.
 const MOST: usize = 300;
 
@@ -24,6 +26,8 @@ pub struct Detection {
     pub label: Arc<str>,
     /// The detector's confidence, 0–1.
     pub score: f32,
+    /// From which confidence its class is believed, 0–1.
+    pub least: f32,
 }
 
 /// Finds things in a picture.
@@ -68,6 +72,23 @@ pub(super) fn suppress(candidates: Vec<Candidate>, threshold: f32) -> Vec<Candid
     ranked(kept.collect())
 }
 
+/// Of detections of different classes in one box the surest stays: a mandarin is no ball, too. `apart` tells those that are
+/// never taken for others.
+pub(super) fn one_per_box(
+    mut found: Vec<Detection>,
+    apart: impl Fn(&Detection) -> bool,
+) -> Vec<Detection> {
+    found.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let mut kept: Vec<Detection> = Vec::with_capacity(found.len());
+    for one in found {
+        let is_taken = |other: &Detection| !apart(other) && other.bbox.iou(one.bbox) >= ONE_BOX;
+        if apart(&one) || !kept.iter().any(is_taken) {
+            kept.push(one);
+        }
+    }
+    kept
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,6 +98,25 @@ mod tests {
         (0f32..200.0, 0f32..200.0, 5f32..80.0, 5f32..80.0, 0f32..1.0, 0usize..3).prop_map(
             |(x, y, w, h, score, class)| Candidate { bbox: Rect { x, y, w, h }, class, score },
         )
+    }
+
+    #[test]
+    fn one_box_is_one_thing_and_a_person_is_beside_what_he_holds() {
+        let detection = |label: &str, x: f32, score: f32| Detection {
+            bbox: Rect { x, y: 100.0, w: 80.0, h: 80.0 },
+            label: label.into(),
+            score,
+            least: 0.4,
+        };
+        let found = vec![
+            detection("sports ball", 101.0, 0.59),
+            detection("orange", 100.0, 0.61),
+            detection("person", 100.0, 0.9),
+            detection("orange", 130.0, 0.5),
+        ];
+        let kept = one_per_box(found, |one| &*one.label == "person");
+        let told: Vec<(&str, f32)> = kept.iter().map(|one| (&*one.label, one.score)).collect();
+        assert_eq!(told, [("person", 0.9), ("orange", 0.61), ("orange", 0.5)]);
     }
 
     proptest! {

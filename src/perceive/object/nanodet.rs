@@ -9,7 +9,7 @@ use image::RgbImage;
 use ndarray::{Array4, ArrayView1, Axis, Ix3};
 
 use super::ObjectError;
-use super::detect::{Candidate, Detection, ObjectDetector, suppress};
+use super::detect::{Candidate, Detection, ObjectDetector, WEAK_SHARE, suppress};
 use super::labels::Labels;
 use super::letterbox::Letterbox;
 use crate::geometry::Rect;
@@ -36,13 +36,14 @@ const CLASSES: &str = include_str!("coco.txt");
 pub struct NanoDet {
     session: Session,
     labels: Labels,
-    /// Least score of each class.
+    /// From which score each class is believed.
     least: Vec<f32>,
+    min_score: f32,
     nms_iou: f32,
 }
 
 impl NanoDet {
-    /// Opens the model. Things below `min_score` are not reported; of one class, what overlaps more than `nms_iou` is one.
+    /// Opens the model. Things below `min_score`, or far below what their class is believed from, are not reported; of one class, what overlaps more than `nms_iou` is one.
     ///
     /// # Errors
     /// When the file is absent, or has other ends.
@@ -57,8 +58,7 @@ impl NanoDet {
             |reason: String| ObjectError::Model { model: session.model().to_owned(), reason };
         let (names, least) = classes();
         let labels = Labels::parse(&names).map_err(&fail)?;
-        let least = least.into_iter().map(|least| least.max(min_score)).collect();
-        let mut nanodet = Self { session, labels, least, nms_iou };
+        let mut nanodet = Self { session, labels, least, min_score, nms_iou };
         nanodet.detect(&RgbImage::new(STRIDE, STRIDE))?;
         Ok(nanodet)
     }
@@ -102,7 +102,9 @@ impl NanoDet {
         for (number, centre) in centres(width, height).enumerate() {
             let scores = score.slice(ndarray::s![0, number, ..]);
             let sure = |(class, score): &(usize, &f32)| {
-                self.least.get(*class).is_some_and(|least| *score >= least)
+                let least =
+                    self.least.get(*class).map(|least| self.min_score.max(least * WEAK_SHARE));
+                least.is_some_and(|least| **score >= least)
             };
             for (class, score) in scores.iter().enumerate().filter(sure) {
                 let bbox = centre.bbox(bins.slice(ndarray::s![0, number, ..]));
@@ -129,7 +131,8 @@ impl ObjectDetector for NanoDet {
         let detection = |one: Candidate| {
             let bbox = boxed.back(one.bbox).clamped(from.0 as f32, from.1 as f32);
             let label = self.labels.get(one.class)?.clone();
-            (bbox.area() > 0.0).then_some(Detection { bbox, label, score: one.score })
+            let least = self.least.get(one.class).copied().unwrap_or_default();
+            (bbox.area() > 0.0).then_some(Detection { bbox, label, score: one.score, least })
         };
         Ok(suppress(candidates, self.nms_iou).into_iter().filter_map(detection).collect())
     }

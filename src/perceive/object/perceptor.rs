@@ -8,6 +8,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::detect::one_per_box;
 use super::{Detection, NanoDet, ObjectDetector, ObjectError, ObjectTracker, WEAK_SHARE, Yolo};
 use crate::config::{Config, find_file};
 use crate::ids::ModelHash;
@@ -174,12 +175,15 @@ impl PicturePerceptor for Things {
         let counts = |one: &Detection| {
             &*one.label == PERSON || !ignored.iter().any(|label| **label == *one.label)
         };
-        let object = |Detection { bbox, label, score }| {
+        let object = |Detection { bbox, label, score, least }| {
             let bearing = camera.and_then(|camera| camera.bearing(bbox.centre()));
             let clothes = (&*label == PERSON).then(|| clothes(picture, bbox));
-            Object { bbox, label, score, bearing, picture: picture.dimensions(), clothes }
+            let picture = picture.dimensions();
+            Object { bbox, label, score, least, bearing, picture, clothes }
         };
-        Ok(Some(found.into_iter().filter(counts).map(object).collect()))
+        let found = found.into_iter().filter(counts).collect();
+        let found = one_per_box(found, |one| &*one.label == PERSON);
+        Ok(Some(found.into_iter().map(object).collect()))
     }
 
     fn advance(state: &mut Followed, at: Timestamp, cut: bool, finding: Option<&Vec<Object>>) {
@@ -193,8 +197,7 @@ impl PicturePerceptor for Things {
         };
         let (people, others): (Vec<&Object>, Vec<&Object>) =
             found.iter().partition(|object| &*object.label == PERSON);
-        let others: Vec<Object> = others.into_iter().cloned().collect();
-        things.follow(at, cut, &others);
+        things.follow(at, cut, others);
         bodies.follow(at, cut, &people);
     }
 

@@ -1,17 +1,24 @@
-//! Following things: boxes of one label, by the tracker that faces have.
+//! Following things: boxes, and what they are called, by the tracker that faces have.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::detect::ONE_BOX;
 use crate::config::Objects;
-use crate::perceive::track::{Outline, Part, TrackPayload, Tracker, TrackerSettings};
+use crate::perceive::track::{
+    GatingThresholds, Outline, Part, TrackPayload, Tracker, TrackerSettings,
+};
 use crate::percept::{Object, ObjectTrack};
 use crate::time::Timestamp;
 
 /// A thing that is not found for so long, or in so many looks, is gone; seconds.
 const MAX_LOST_SECS: f64 = 2.0;
 const MAX_LOST_LOOKS: f64 = 3.0;
+
+/// A label never finds a lost thing again: others are called the same.
+const NEVER: f32 = 2.0;
 
 /// Follows the things of one camera. Its state goes into checkpoints.
 pub type ObjectTracker = Tracker<ObjectHistory>;
@@ -26,16 +33,24 @@ impl TrackerSettings {
             max_lost_secs: MAX_LOST_SECS.max(MAX_LOST_LOOKS * step_secs),
             step_secs,
             coast_secs: 0.0,
-            gates: None,
+            gates: Some(GatingThresholds { same: NEVER, differ: 0.0 }),
         }
     }
 }
 
-/// What the track of a thing knows of it: its label, which it keeps, and the size of the pictures.
+/// What the track of a thing knows of it: what it was called and how surely in all, by label, and the size of the pictures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ObjectHistory {
-    label: Arc<str>,
+    votes: BTreeMap<Arc<str>, f32>,
     picture: (u32, u32),
+}
+
+impl ObjectHistory {
+    /// What it was called most surely so far.
+    fn label(&self) -> Arc<str> {
+        let best = self.votes.iter().rev().max_by(|a, b| a.1.total_cmp(b.1));
+        best.map_or_else(|| "".into(), |(label, _)| label.clone())
+    }
 }
 
 impl TrackPayload for ObjectHistory {
@@ -46,21 +61,28 @@ impl TrackPayload for ObjectHistory {
         Outline { bbox: object.bbox, score: object.score, bearing: object.bearing }
     }
 
+    fn is_strong(object: &Object, min_score: f32) -> bool {
+        object.score >= object.least.max(min_score)
+    }
+
     fn begin(object: &Object) -> Self {
-        Self { label: object.label.clone(), picture: object.picture }
+        Self { votes: BTreeMap::new(), picture: object.picture }
     }
 
     fn see(&mut self, _at: Timestamp, object: &Object) {
         self.picture = object.picture;
+        *self.votes.entry(object.label.clone()).or_default() += object.score;
     }
 
-    /// ByteTrack keeps classes apart.
-    fn admits(&self, object: &Object) -> bool {
-        self.label == object.label
+    /// ByteTrack keeps classes apart; what takes all of its place is it under another name.
+    fn admits(&self, object: &Object, iou: f32) -> bool {
+        self.votes.contains_key(&object.label) || iou >= ONE_BOX
     }
 
-    fn likeness(&self, _object: &Object) -> Option<f32> {
-        None
+    /// How much of what it was called so far is that label, 0–1.
+    fn likeness(&self, object: &Object) -> Option<f32> {
+        let all: f32 = self.votes.values().sum();
+        Some(self.votes.get(&object.label).copied().unwrap_or_default() / all.max(f32::EPSILON))
     }
 
     fn split(&mut self, _border: Timestamp) -> Self {
@@ -73,7 +95,7 @@ impl TrackPayload for ObjectHistory {
 
     fn track(self, part: Part, _step_secs: f64) -> ObjectTrack {
         let Part { id, source, span, sightings, continued } = part;
-        let Self { label, picture } = self;
+        let (label, picture) = (self.label(), self.picture);
         ObjectTrack { id, source, span, label, picture, sightings, continued }
     }
 }
@@ -100,6 +122,7 @@ mod tests {
             bbox,
             label: label.into(),
             score,
+            least: 0.0,
             bearing: None,
             picture: (640, 480),
             clothes: None,
@@ -121,6 +144,37 @@ mod tests {
             tracks.iter().map(|track| (track.label.as_ref(), track.sightings.len())).collect();
         assert_eq!(told, [("book", 10), ("cup", 10)], "a cat seen once is a false alarm");
         assert_eq!(tracks[0].span.start, at(0));
+    }
+
+    #[test]
+    fn one_thing_under_two_names_is_what_it_was_called_more_surely() {
+        let mut tracker = tracker();
+        for step in 0..9 {
+            let label = if step % 3 == 2 { "sports ball" } else { "orange" };
+            tracker.follow(at(step), false, &[thing(label, 100.0 + step as f32, 0.6)]);
+        }
+        // Something else that comes to stand half before it is another thing.
+        tracker.follow(at(9), false, &[thing("cup", 130.0, 0.8), thing("orange", 108.0, 0.6)]);
+        tracker.follow(at(10), false, &[thing("cup", 130.0, 0.8), thing("orange", 108.0, 0.6)]);
+        let tracks = tracker.seal(at(11));
+        let told: Vec<(&str, usize)> =
+            tracks.iter().map(|track| (track.label.as_ref(), track.sightings.len())).collect();
+        assert_eq!(told, [("orange", 11), ("cup", 2)]);
+    }
+
+    #[test]
+    fn what_is_less_sure_than_its_class_must_be_goes_on_and_never_begins() {
+        let mut tracker = tracker();
+        let unsure = |score: f32| Object { least: 0.6, ..thing("chair", 100.0, score) };
+        for step in 0..3 {
+            tracker.follow(at(step), false, &[unsure(0.5)]);
+        }
+        assert!(tracker.is_empty());
+        for step in 3..9 {
+            tracker.follow(at(step), false, &[unsure(if step == 3 { 0.7 } else { 0.4 })]);
+        }
+        let tracks = tracker.seal(at(9));
+        assert_eq!((tracks.len(), tracks[0].sightings.len()), (1, 6));
     }
 
     #[test]

@@ -117,7 +117,8 @@ impl ObjectDetector for Yolo {
         let detection = |one: Candidate| {
             let bbox = boxed.back(one.bbox).clamped(from.0 as f32, from.1 as f32);
             let label = self.labels.get(one.class)?.clone();
-            (bbox.area() > 0.0).then_some(Detection { bbox, label, score: one.score })
+            let least = 0.0;
+            (bbox.area() > 0.0).then_some(Detection { bbox, label, score: one.score, least })
         };
         Ok(candidates.into_iter().filter_map(detection).collect())
     }

@@ -105,14 +105,19 @@ pub trait TrackPayload: Clone {
     /// Where that detection is.
     fn outline(detection: &Self::Detection) -> Outline;
 
+    /// Whether the detection may begin a track, where one of that score may.
+    fn is_strong(detection: &Self::Detection, min_score: f32) -> bool {
+        Self::outline(detection).score >= min_score
+    }
+
     /// Of the first detection, which [`Self::see`] is told of next.
     fn begin(detection: &Self::Detection) -> Self;
 
     /// One more detection of it.
     fn see(&mut self, at: Timestamp, detection: &Self::Detection);
 
-    /// Whether the detection is of its kind at all.
-    fn admits(&self, detection: &Self::Detection) -> bool;
+    /// Whether the detection is of its kind at all; `iou`: how much it overlaps with where the track is expected.
+    fn admits(&self, detection: &Self::Detection, iou: f32) -> bool;
 
     /// Cosine with the latest, -1–1; `None` where looks are not told.
     fn likeness(&self, detection: &Self::Detection) -> Option<f32>;
@@ -167,14 +172,21 @@ impl<F: TrackPayload> Tracker<F> {
 
     /// Takes the detections of the next frame of this camera that was looked at; `cut`: it shows another scene than
     /// the analysed frame before it. Frames must come in time order.
-    pub fn follow(&mut self, at: Timestamp, cut: bool, detections: &[F::Detection]) {
+    pub fn follow<'d>(
+        &mut self,
+        at: Timestamp,
+        cut: bool,
+        detections: impl IntoIterator<Item = &'d F::Detection>,
+    ) where
+        F::Detection: 'd,
+    {
         self.retire(at);
         if cut {
             self.cut();
         }
         let (strong, weak): (Vec<&F::Detection>, Vec<&F::Detection>) = detections
-            .iter()
-            .partition(|detection| F::outline(detection).score >= self.settings.min_score);
+            .into_iter()
+            .partition(|detection| F::is_strong(detection, self.settings.min_score));
 
         let in_place: Vec<usize> =
             (0..self.alive.len()).filter(|&i| !self.alive[i].unassociated).collect();
@@ -264,6 +276,13 @@ impl<F: TrackPayload> Tracker<F> {
         self.ended.append(&mut self.alive);
     }
 
+    /// Ends a track; what is seen there from now on is another.
+    pub fn end(&mut self, id: TrackId) {
+        if let Some(place) = self.alive.iter().position(|track| track.id == id) {
+            self.ended.push(self.alive.remove(place));
+        }
+    }
+
     /// Ends a track and goes on with what is seen there under a new id, which is given back; `change` is told of what the new
     /// one knows. `None`: there is no such track.
     pub fn renew(
@@ -334,7 +353,7 @@ impl<F: TrackPayload> Tracker<F> {
     ) -> Option<f64> {
         let bbox = F::outline(detection).bbox;
         let iou = track.motion.expected(at.secs_since(track.found)).iou(bbox);
-        if iou < least || !track.followed.admits(detection) {
+        if iou < least || !track.followed.admits(detection, iou) {
             return None;
         }
         let likeness = match (self.settings.gates, track.followed.likeness(detection)) {

@@ -449,6 +449,7 @@ fn detector_files(file: &ModelFile) -> Result<DetectorFiles, ModelError> {
 fn embedder_file(file: &ModelFile) -> Result<EmbedderFile, ModelError> {
     let kind = match file.name.as_str() {
         "faceapi_descriptor" => EmbedderKind::FaceApi,
+        "mobilefacenet192" => EmbedderKind::MobileFaceNet192,
         name if name.starts_with("arcface") => EmbedderKind::ArcFace,
         _ => EmbedderKind::MobileFaceNet,
     };

@@ -50,6 +50,8 @@ pub trait FaceEmbedder: Send {
 pub enum EmbedderKind {
     /// MobileFaceNet (Chen et al. 2018) as trained by foamliu: 112 px, RGB, ImageNet mean and deviation.
     MobileFaceNet,
+    /// MobileFaceNet of 192 values (MobileFaceNet_TF): 112 px, RGB, (x - 127.5) / 128.
+    MobileFaceNet192,
     /// face-api's descriptor, dlib's ResNet: 150 px, RGB 0–255.
     FaceApi,
     /// ArcFace and kin (Deng et al. 2019): 112 px, RGB, (x - 127.5) / 127.5, any width of output.
@@ -65,7 +67,7 @@ impl EmbedderKind {
     #[must_use]
     pub fn template(self) -> Template {
         match self {
-            Self::MobileFaceNet | Self::ArcFace => Template::ARCFACE_112,
+            Self::MobileFaceNet | Self::MobileFaceNet192 | Self::ArcFace => Template::ARCFACE_112,
             Self::FaceApi => Template::dlib_150(DLIB_PAD),
         }
     }
@@ -78,11 +80,13 @@ impl EmbedderKind {
 
     /// See [`GatingThresholds`]; measured on labelled recordings at 5 frames per second, a face against the mean
     /// of five: FaceApi same person from 0.943
-    /// (5 %: 0.977), others up to 0.923; MobileFaceNet same from 0.60 (5 %: 0.82), others up to 0.27.
+    /// (5 %: 0.977), others up to 0.923; MobileFaceNet same from 0.60 (5 %: 0.82), others up to 0.27. Of 192 values, one face
+    /// against another: same from 0.60 (5 %: 0.78), others up to 0.48.
     #[must_use]
     pub fn gates(self) -> GatingThresholds {
         match self {
             Self::MobileFaceNet | Self::ArcFace => GatingThresholds { same: 0.5, differ: 0.3 },
+            Self::MobileFaceNet192 => GatingThresholds { same: 0.65, differ: 0.5 },
             Self::FaceApi => GatingThresholds { same: 0.945, differ: 0.93 },
         }
     }
@@ -92,6 +96,7 @@ impl EmbedderKind {
         match self {
             Self::MobileFaceNet => [(0.485, 0.229), (0.456, 0.224), (0.406, 0.225)]
                 .map(|(mean, deviation)| (255.0 * mean, 1.0 / (255.0 * deviation))),
+            Self::MobileFaceNet192 => [(127.5, 1.0 / 128.0); 3],
             Self::FaceApi => [(0.0, 1.0); 3],
             Self::ArcFace => [(127.5, 1.0 / 127.5); 3],
         }

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Composes a recording with things, people and signs in it: things lie, are carried, are brought and go.
+
+Usage: scene.py SCENE.json OUT.mp4 --recordings DIR --stamps DIR
+
+SCENE.json: {"secs", "background": [recording, second], "people": {name: [[second, x, shows the face], …]}, "things": [{"stamp",
+"size", "path": [[second, x, y], …], "to"}], "signs": [as in benches/text]}. People are the cut-outs of
+`benches/bodies/compose.py`, on the ways that are told there; things are photographs without background of Debian's
+tuxpaint-stamps-default (usr/share/tuxpaint/stamps), `size` px on their longer side, their centre on the path, before people;
+between two places of a path they move. Needs OpenCV's Python package, NumPy, Pillow, and gst-launch-1.0 with x264enc.
+"""
+
+import argparse
+import importlib.util
+import json
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+HERE = Path(__file__).parent
+
+
+def beside(name):
+    spec = importlib.util.spec_from_file_location(name.replace("/", "_"), HERE.parent / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+bodies, text = beside("bodies/compose"), beside("text/scene")
+
+
+class Thing:
+    def __init__(self, stamps, told):
+        stamp = cv2.imread(str(stamps / f"{told['stamp']}.png"), cv2.IMREAD_UNCHANGED)
+        rows, columns = np.where(stamp[..., 3] > 128)
+        stamp = stamp[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
+        factor = told["size"] / max(stamp.shape[:2])
+        self.stamp = cv2.resize(stamp, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
+        self.path, self.to = told["path"], told.get("to", float("inf"))
+
+    def draw(self, canvas, moment):
+        if moment < self.path[0][0] or moment >= self.to:
+            return
+        times, xs, ys = zip(*self.path)
+        high, wide = self.stamp.shape[:2]
+        left, top = round(np.interp(moment, times, xs) - wide / 2), round(np.interp(moment, times, ys) - high / 2)
+        x0, x1, y0, y1 = max(left, 0), min(left + wide, bodies.WIDTH), max(top, 0), min(top + high, bodies.HEIGHT)
+        if x0 >= x1 or y0 >= y1:
+            return
+        stamp = self.stamp[y0 - top : y1 - top, x0 - left : x1 - left]
+        alpha = stamp[..., 3:].astype(np.float32) / 255
+        part = canvas[y0:y1, x0:x1]
+        part[:] = (part * (1 - alpha) + stamp[..., :3] * alpha).astype(np.uint8)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scene", type=Path)
+    parser.add_argument("out", type=Path)
+    for name in ("recordings", "stamps"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    chosen = parser.parse_args()
+    scene = json.loads(chosen.scene.read_text())
+    recording, second = scene["background"]
+    ground = cv2.resize(bodies.frames_of(chosen.recordings / recording, second, 1.0)[0], (bodies.WIDTH, bodies.HEIGHT))
+    people = {name: bodies.Cutout(chosen.recordings, name) for name in scene["people"]}
+    things = [Thing(chosen.stamps, told) for told in scene["things"]]
+    signs = [(sign, *text.overlay(sign)) for sign in scene["signs"]]
+    noise = np.random.default_rng(7)
+    frames = []
+    for number in range(scene["secs"] * bodies.FPS):
+        moment = number / bodies.FPS
+        canvas = ground.copy()
+        for sign, lies, mask in signs:
+            if sign["from"] <= moment < sign["to"]:
+                canvas = (canvas * (1 - mask) + lies * mask).astype(np.uint8)
+        for name, path in scene["people"].items():
+            stands = bodies.place(path, moment)
+            if stands:
+                people[name].draw(canvas, moment, *stands)
+        for thing in things:
+            thing.draw(canvas, moment)
+        shaken = canvas + noise.normal(0, 1.5, canvas.shape)
+        frames.append(np.clip(shaken, 0, 255).astype(np.uint8))
+    bodies.write(chosen.out, frames)
+
+
+if __name__ == "__main__":
+    main()
