@@ -271,7 +271,8 @@ fn query(memory: &Memory, corpus: &Corpus, figures: &mut MemoryFigures) {
     figures.recall_ms = Latency::of(&mut all);
     figures.filtered_ms = Latency::of(&mut filtered);
     figures.index_ms = Latency::of(&mut index);
-    eprintln!("comparing with every vector");
+    let Latency { p50, p99 } = figures.recall_ms;
+    eprintln!("recall {p50:.2} ms, {p99:.2} p99; comparing with every vector");
     let open = Filter::default();
     let queries = || corpus.queries.iter().map(|(_, vector)| vector);
     let asked: Vec<(&Embedding, &Filter)> = queries()
@@ -282,6 +283,8 @@ fn query(memory: &Memory, corpus: &Corpus, figures: &mut MemoryFigures) {
     let (right, right_filtered) = right.split_at(found.len());
     figures.recall_at_10 = agreement(right, &found);
     figures.filtered_recall_at_10 = agreement(right_filtered, &found_filtered);
+    let [all, some] = [figures.recall_at_10, figures.filtered_recall_at_10];
+    eprintln!("recall@10 {all:.3}, behind filters {some:.3}");
 }
 
 /// Per query: the conditions, and six hours as a hint.

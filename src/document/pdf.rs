@@ -402,10 +402,14 @@ fn usual_size(pages: &[(u32, Vec<Row>)]) -> f64 {
 
 /// The blocks of a page.
 fn blocks_of(rows: &[Row], page: u32, body: f64) -> Vec<Block> {
-    let down = |pair: &[Row]| pair[0].y - pair[1].y;
-    let mut steps: Vec<f64> = rows.windows(2).map(down).filter(|step| *step > 0.0).collect();
+    let resized = |one: &Row, other: &Row| (one.size - other.size).abs() > 0.1 * body;
+    // Of lines of one size: a heading stands apart by more.
+    let alike = rows.windows(2).filter(|pair| !resized(&pair[0], &pair[1]));
+    let mut steps: Vec<f64> =
+        alike.map(|pair| pair[0].y - pair[1].y).filter(|step| *step > 0.0).collect();
     steps.sort_by(f64::total_cmp);
-    let usual = steps.get(steps.len() / 2).copied().unwrap_or(body * 1.2).max(body);
+    let middle = steps.len().saturating_sub(1) / 2;
+    let usual = steps.get(middle).copied().unwrap_or(body * 1.2).max(body);
     let is_title = |row: &Row| {
         let stands_out = row.size >= LARGER * body || row.bold && row.size >= 0.95 * body;
         stands_out && may_be_title(row.text.trim())
@@ -416,7 +420,7 @@ fn blocks_of(rows: &[Row], page: u32, body: f64) -> Vec<Block> {
     for (at, row) in rows.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| rows.get(at));
         let step = before.map_or(0.0, |before| before.y - row.y);
-        let resized = before.is_some_and(|before| (before.size - row.size).abs() > 0.1 * body);
+        let resized = before.is_some_and(|before| resized(before, row));
         let same_line = step.abs() <= RAISED * body;
         let near = (0.0..=APART * usual).contains(&step) && !resized;
         let parted = !same_line && !near;
