@@ -12,7 +12,6 @@ use crate::ids::{
 use crate::percept::{Embedding, Transcript};
 use crate::time::{Span, Timestamp};
 
-use super::documents::PassageRow;
 use super::error::MemoryError;
 use super::exchange::beside::write_answer;
 use super::forget::past::{Mark, write_mark};
@@ -27,6 +26,7 @@ use super::store::writer::Permit;
 use super::tables::{Tables, each_table};
 use super::versions::temporal::{Table, Temporal, Version};
 use super::view::View;
+use super::view::documents::PassageRow;
 use super::view::visits::Appearance;
 use super::watches::{FiringRow, WatchRow};
 use super::{AccessCounts, Memory, write_access};

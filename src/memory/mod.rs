@@ -4,7 +4,6 @@
 //! [`View`]. The truth is SQLite ([`store`]), one transaction per commit; the same rows stand in RAM as
 //! versions ([`versions::temporal`]) that a view filters by commit number, so readers never wait for the writer.
 
-mod documents;
 mod draft;
 mod error;
 mod exchange;
@@ -45,7 +44,6 @@ use crate::encryption::{FileCipher, StoreKey};
 use crate::ids::{AnswerId, MemoryId, Seq, SessionId};
 use crate::time::Timestamp;
 
-pub use documents::{DOCUMENT, Document, PassageRow};
 pub use draft::Draft;
 pub use error::{AsOf, MemoryError};
 pub use exchange::export::PerceptLine;
@@ -68,6 +66,7 @@ pub use vectors::{VectorCensus, VectorCount, VectorSearch};
 pub use versions::derived::DERIVED;
 pub use versions::temporal::Version;
 pub use view::View;
+pub use view::documents::{DOCUMENT, Document, PassageRow};
 pub(crate) use view::filter::during;
 pub use view::filter::{Filter, Order, PerceptFilter};
 pub use view::grid::Point;

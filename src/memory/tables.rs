@@ -56,7 +56,7 @@ macro_rules! each_table {
             text_tracks: $crate::memory::model::TextTrackRow,
             watches: $crate::memory::watches::WatchRow,
             firings: $crate::memory::watches::FiringRow,
-            passages: $crate::memory::documents::PassageRow,
+            passages: $crate::memory::view::documents::PassageRow,
         }
     };
 }

@@ -4,8 +4,8 @@ use rusqlite::types::Value;
 
 use super::{Columns, RowError, int, large, or_null, text};
 use crate::ids::MemoryId;
-use crate::memory::documents::PassageRow;
 use crate::memory::versions::temporal::Temporal;
+use crate::memory::view::documents::PassageRow;
 
 impl Temporal for PassageRow {
     type Key = MemoryId;

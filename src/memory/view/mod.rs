@@ -1,5 +1,6 @@
 //! The memory as one reader sees it: fixed at a commit or a record time.
 
+pub(super) mod documents;
 pub(super) mod facets;
 pub(super) mod filter;
 pub(super) mod grid;

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::ids::MemoryId;
 use crate::time::Timestamp;
 
-use super::view::View;
+use super::View;
 
-/// What [`MemoryRow::origin`](super::model::MemoryRow::origin) is of a passage.
+/// What [`MemoryRow::origin`](crate::memory::model::MemoryRow::origin) is of a passage.
 pub const DOCUMENT: &str = "document";
 
 /// Where a note stands in the document that it is a passage of.
