@@ -84,18 +84,15 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
+    use super::super::told;
     use super::*;
 
     #[test]
     fn headings_paragraphs_items_and_rows_come_with_their_lines() {
         let text = "# Robot *9000*\n\nIt vacuums\nthe floor.\n\n## Cleaning\n\n- Unplug it.\n- Wipe the `housing`.\n\n| part | every |\n|---|---|\n| filter | week |\n\n```\nreset now\n```\n";
-        let told: Vec<_> = blocks(text)
-            .into_iter()
-            .map(|one| (one.kind == Kind::Heading, one.text, one.line, one.last_line))
-            .collect();
         let is = |heading, text: &str, line, last| (heading, text.to_owned(), line, last);
         assert_eq!(
-            told,
+            told(blocks(text)),
             [
                 is(true, "Robot 9000", 1, 1),
                 is(false, "It vacuums the floor.", 3, 4),

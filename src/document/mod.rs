@@ -142,3 +142,10 @@ fn in_line(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control());
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
+
+/// Of each block whether it is a heading, its words, and its first and last line.
+#[cfg(test)]
+fn told(blocks: Vec<Block>) -> Vec<(bool, String, u32, u32)> {
+    let of = |one: Block| (one.kind == Kind::Heading, one.text, one.line, one.last_line);
+    blocks.into_iter().map(of).collect()
+}

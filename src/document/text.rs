@@ -166,6 +166,7 @@ pub(super) fn may_be_title(words: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::told;
     use super::*;
 
     #[test]
@@ -194,13 +195,9 @@ Is it broken?
 
    Call us.
 ";
-        let told: Vec<_> = blocks(text)
-            .into_iter()
-            .map(|one| (one.kind == Kind::Heading, one.text, one.line, one.last_line))
-            .collect();
         let is = |heading, text: &str, line, last| (heading, text.to_owned(), line, last);
         assert_eq!(
-            told,
+            told(blocks(text)),
             [
                 is(true, "ROBOT 9000", 1, 1),
                 is(true, "Cleaning", 4, 4),
