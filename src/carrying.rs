@@ -1,6 +1,7 @@
 //! In whose hands a thing is: when it is moved in the picture of one camera, and which body goes the same way.
 //!
-//! Geometry alone, of sightings in time order; so whoever has rows and whoever has percepts come to the same.
+//! Geometry alone, of sightings in time order; so whoever has rows and whoever has percepts come to the same. While the camera
+//! itself moves boxes tell of no way: what lies elsewhere after a turn was not moved by anybody who was seen.
 
 use crate::geometry::Rect;
 use crate::percept::Sighting;
@@ -16,6 +17,8 @@ const REST_SECS: f64 = 1.0;
 const UNSEEN_SECS: f64 = 3.0;
 /// Sightings so close are of one moment, seconds.
 const SAME_SECS: f64 = 0.25;
+/// What appears or is lost so shortly after the camera moved, or before, does so because it moved; seconds.
+const TURN_SECS: f64 = 3.0;
 /// Hands reach so far beyond the box of a body: share of its width.
 const REACH: f32 = 0.2;
 /// Who carries a thing goes its way but for this share of it.
@@ -38,11 +41,52 @@ pub struct Move {
     pub ends: bool,
 }
 
-/// The ways of a thing, in time order, as far as they were seen: what comes to lie elsewhere while nobody sees it goes no way.
+/// The ways of a thing, in time order, as far as they were seen: what comes to lie elsewhere while nobody sees it, or while its
+/// camera moves (`turns`, in time order), goes no way.
 #[must_use]
-pub fn moves(thing: &[Sighting]) -> Vec<Move> {
-    let is_seen = |a: &Sighting, b: &Sighting| b.at.secs_since(a.at) <= UNSEEN_SECS;
-    thing.chunk_by(is_seen).flat_map(moves_seen).collect()
+pub fn moves(thing: &[Sighting], turns: &[Span]) -> Vec<Move> {
+    let is_seen = |a: &Sighting, b: &Sighting| {
+        b.at.secs_since(a.at) <= UNSEEN_SECS && !turned_within(turns, a.at, b.at)
+    };
+    let mut found = Vec::new();
+    let mut until = 0;
+    for seen in thing.chunk_by(is_seen) {
+        let (first, last) = (until == 0, until + seen.len() == thing.len());
+        until += seen.len();
+        let from = seen.first().filter(|_| !first).map(|look| look.at);
+        let ended_by_turn = |way: &Move| {
+            way.ends
+                && !last
+                && thing.get(until).is_some_and(|next| turned_within(turns, way.span.end, next.at))
+        };
+        let begun_by_turn = |way: &Move| {
+            way.begins
+                && from.is_some_and(|from| turned_within(turns, from.plus_secs(-TURN_SECS), from))
+        };
+        let ways = moves_seen(seen).into_iter();
+        found.extend(ways.filter(|way| !ended_by_turn(way) && !begun_by_turn(way)));
+    }
+    found
+}
+
+/// Whether the camera moved at any time between two, its `turns` in time order.
+#[must_use]
+pub fn turned_within(turns: &[Span], from: Timestamp, until: Timestamp) -> bool {
+    let next = turns.partition_point(|turn| turn.end <= from);
+    turns.get(next).is_some_and(|turn| turn.start < until)
+}
+
+/// Whether what was first seen then may have come into view because the camera moved.
+#[must_use]
+pub fn came_by_turn(turns: &[Span], at: Timestamp) -> bool {
+    turned_within(turns, at.plus_secs(-TURN_SECS), at.plus_secs(SAME_SECS))
+}
+
+/// Until when the camera looked where it looked then; `until` where it did not move before that.
+#[must_use]
+pub fn looked_there_until(turns: &[Span], at: Timestamp, until: Timestamp) -> Timestamp {
+    let next = turns.partition_point(|turn| turn.end <= at);
+    turns.get(next).map_or(until, |turn| until.min(turn.start.max(at)))
 }
 
 /// The same of sightings without a gap.
@@ -155,7 +199,7 @@ mod tests {
     #[test]
     fn who_goes_with_a_thing_carries_it() {
         let bag = seen((60.0, 60.0), &way(300.0, 300.0, 20.0));
-        let found = moves(&bag);
+        let found = moves(&bag, &[]);
         assert_eq!(found.len(), 1, "{found:?}");
         let span = found[0].span;
         let secs = |at: Timestamp| at.secs_since(Timestamp::EPOCH);
@@ -177,8 +221,8 @@ mod tests {
         for look in &mut bag[10..20] {
             look.bbox.w = 40.0;
         }
-        assert_eq!(moves(&bag), []);
-        assert_eq!(moves(&[]), []);
+        assert_eq!(moves(&bag, &[]), []);
+        assert_eq!(moves(&[], &[]), []);
     }
 
     #[test]
@@ -189,15 +233,29 @@ mod tests {
             look.at = look.at.plus_secs(20.0);
         }
         bag.extend(later);
-        assert_eq!(moves(&bag), []);
+        assert_eq!(moves(&bag, &[]), []);
     }
 
     #[test]
     fn what_comes_and_goes_on_its_way_begins_and_ends_there() {
         let bag = seen((60.0, 60.0), &way(300.0, 300.0, 20.0));
-        let leaves = moves(&bag[..18]);
+        let leaves = moves(&bag[..18], &[]);
         assert!(leaves.len() == 1 && leaves[0].ends && !leaves[0].begins, "{leaves:?}");
-        let comes = moves(&bag[10..]);
+        let comes = moves(&bag[10..], &[]);
         assert!(comes.len() == 1 && comes[0].begins && !comes[0].ends, "{comes:?}");
+    }
+
+    #[test]
+    fn what_lies_elsewhere_because_the_camera_turned_went_no_way() {
+        // It lies, the camera turns from 1.8 to 3.8 s, and it lies on the other side of the picture.
+        let bag = seen((60.0, 60.0), &way(300.0, 300.0, 20.0));
+        let secs = |secs: f64| Timestamp::EPOCH.plus_secs(secs);
+        let turn = [Span::new(secs(1.8), secs(3.8))];
+        assert_eq!(moves(&bag, &turn), []);
+        // A turn at another time hides nothing.
+        assert_eq!(moves(&bag, &[Span::new(secs(5.0), secs(5.8))]).len(), 1);
+        assert!(came_by_turn(&turn, secs(4.0)) && !came_by_turn(&turn, secs(9.0)));
+        assert_eq!(looked_there_until(&turn, secs(1.0), secs(30.0)), secs(1.8));
+        assert_eq!(looked_there_until(&turn, secs(4.0), secs(30.0)), secs(30.0));
     }
 }

@@ -376,6 +376,15 @@ pub struct Sound {
     pub background_dbfs: f32,
 }
 
+/// A stretch in which a camera itself turned or was moved: nothing is known then of what moved before it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CameraMove {
+    /// Which camera.
+    pub source: SourceId,
+    /// From the last analysed frame before to the last one in which it had moved.
+    pub span: Span,
+}
+
 /// A frame worth keeping to look at again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KeyFrame {
@@ -424,6 +433,9 @@ pub struct ClipPercepts {
     pub mouths: Vec<MouthScore>,
     /// Loud sounds that ended in this clip, and its quiet stretches.
     pub sounds: Vec<Sound>,
+    /// When cameras themselves moved.
+    #[serde(default)]
+    pub camera_moves: Vec<CameraMove>,
     /// Where the robot was.
     pub poses: Vec<Pose>,
     /// At most a few pictures.

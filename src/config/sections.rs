@@ -172,6 +172,8 @@ section! {
         clip_secs: f64 = 30.0,
         /// Frames analysed per second and camera, 0.5–30.
         analyse_fps: f64 = 5.0,
+        /// How a camera moves is estimated from one analysed frame to the next, and taken out of what is followed.
+        camera_motion: bool = true,
         /// Live: a source silent for this long no longer holds the watermark back, seconds.
         idle_timeout_secs: f64 = 2.0,
         /// Frames a camera's channel holds before the oldest is dropped (live) or the source waits (replay).

@@ -264,6 +264,7 @@ mod tests {
             turns: Vec::new(),
             mouths: Vec::new(),
             sounds: Vec::new(),
+            camera_moves: Vec::new(),
             poses: Vec::new(),
             key_frames: Vec::new(),
             counts: ClipCounts::default(),

@@ -455,6 +455,7 @@ mod tests {
             turns: vec![turn],
             mouths: Vec::new(),
             sounds: Vec::new(),
+            camera_moves: Vec::new(),
             poses: Vec::new(),
             key_frames: Vec::new(),
             counts: ClipCounts::default(),

@@ -6,12 +6,14 @@
 use std::collections::BTreeMap;
 
 use super::{Scene, Sentence};
-use crate::carrying::{Move, carried, moves, within_reach};
+use crate::carrying::{
+    Move, came_by_turn, carried, looked_there_until, moves, turned_within, within_reach,
+};
 use crate::geometry::Rect;
 use crate::identify::IdentifiedObject;
-use crate::ids::EntityId;
+use crate::ids::{EntityId, SourceId};
 use crate::memory::model::{Fact, Ground, MemoryKind};
-use crate::memory::{Filter, Point};
+use crate::memory::{Filter, PerceptFilter, Point};
 use crate::percept::{ObjectTrack, Sighting};
 use crate::time::{Span, Timestamp};
 
@@ -62,15 +64,22 @@ impl Side {
     }
 }
 
-/// What came into view, and who brought it.
+/// When a camera itself moved in this clip, in time order.
+fn turns(scene: &Scene<'_>, source: &SourceId) -> Vec<Span> {
+    let of_source = scene.percepts.camera_moves.iter().filter(|moved| moved.source == *source);
+    of_source.map(|moved| moved.span).collect()
+}
+
+/// What came into view, and who brought it; what comes because the camera turns does not come.
 pub(super) fn arrivals(scene: &Scene<'_>) -> Vec<Sentence> {
     let mut sentences = Vec::new();
     for (track, seen) in tracks(scene) {
         let news = seen.before.is_none_or(|last| track.span.start.secs_since(last) > NEWS_SECS);
-        if track.continued || !news {
+        let turns = turns(scene, &track.source);
+        if track.continued || !news || came_by_turn(&turns, track.span.start) {
             continue;
         }
-        let ways = moves(&track.sightings);
+        let ways = moves(&track.sightings, &turns);
         let carrier =
             ways.first().filter(|way| way.begins).and_then(|way| carrier(scene, track, way));
         let text = match &carrier {
@@ -110,7 +119,8 @@ pub(super) fn ways(scene: &Scene<'_>) -> Vec<Sentence> {
     for (track, seen) in tracks(scene) {
         let side = |bbox: Rect| Side::of(bbox.centre().x / track.picture.0.max(1) as f32, None);
         // What comes was told of when it came, what is on its way over a border before that.
-        for way in moves(&track.sightings).iter().filter(|way| !way.begins) {
+        let turns = turns(scene, &track.source);
+        for way in moves(&track.sightings, &turns).iter().filter(|way| !way.begins) {
             let carrier = carrier(scene, track, way);
             let (from, to) = (side(way.from), side(way.to));
             let whither = match (way.ends, from == to) {
@@ -139,7 +149,8 @@ pub(super) fn departures(scene: &Scene<'_>) -> Vec<Sentence> {
             let part = scene.percepts.objects.iter().find(|part| part.id == other.track);
             other.object == seen.object && part.is_some_and(|part| part.span.end > track.span.end)
         };
-        let is_on_way = moves(&track.sightings).last().is_some_and(|way| way.ends);
+        let turns = turns(scene, &track.source);
+        let is_on_way = moves(&track.sightings, &turns).last().is_some_and(|way| way.ends);
         let Some(last) = track.sightings.last().filter(|_| track.sightings.len() >= KNOWN_LOOKS)
         else {
             continue;
@@ -154,6 +165,7 @@ pub(super) fn departures(scene: &Scene<'_>) -> Vec<Sentence> {
         let since = covered.max().unwrap_or(last.at);
         let looked = scene.percepts.looked.iter().filter(|(source, _)| *source == track.source);
         let until = looked.filter_map(|(_, times)| times.last()).max();
+        let until = until.map(|until| looked_there_until(&turns, last.at, *until));
         if until.is_some_and(|until| until.secs_since(since) >= GONE_SECS) {
             let text = format!("The {} was gone from the view of {}.", track.label, track.source);
             let span = Span::new(last.at, last.at);
@@ -176,8 +188,8 @@ pub(super) fn locations(scene: &Scene<'_>) -> Vec<Sentence> {
     let mut sentences = Vec::new();
     for (object, (track, seen)) in last {
         let open = open_location(scene, object);
-        let Some((value, span)) = place(scene, track, open.as_deref()) else { continue };
-        if open.as_ref() == Some(&value) {
+        let Some((value, span)) = place(scene, track, open.as_ref()) else { continue };
+        if open.is_some_and(|(known, _)| known == value) {
             continue;
         }
         let text = format!("The {} is {value}.", track.label);
@@ -218,24 +230,45 @@ fn sentence(
     sentence
 }
 
-/// What its slot says.
-fn open_location(scene: &Scene<'_>, object: EntityId) -> Option<String> {
+/// What its slot says, and since when.
+fn open_location(scene: &Scene<'_>, object: EntityId) -> Option<(String, Timestamp)> {
     let kinds = vec![MemoryKind::Semantic];
     let filter = Filter { entities: vec![object], kinds, ..Filter::default() };
     let subject = object.to_string();
     scene.before.memories(&filter).iter().rev().find_map(|row| {
         let fact = row.fact.as_ref().filter(|_| row.valid_to.is_none())?;
-        (fact.attribute == "location" && fact.subject == subject).then(|| fact.value.clone())
+        let is_meant = fact.attribute == "location" && fact.subject == subject;
+        is_meant.then(|| (fact.value.clone(), row.valid_from))
     })
 }
 
-/// Where the track ended, and since when it was there.
-fn place(scene: &Scene<'_>, track: &ObjectTrack, open: Option<&str>) -> Option<(String, Span)> {
+/// Whether the camera moved between then and the end of the track: which side of the picture it was on tells nothing any more.
+fn turned_since(scene: &Scene<'_>, track: &ObjectTrack, then: Timestamp) -> bool {
+    let span = Span::new(then.min(track.span.start), track.span.end);
+    let source = Some(track.source.clone());
+    let filter = PerceptFilter { span: Some(span), source, ..PerceptFilter::default() };
+    turned_within(&turns(scene, &track.source), span.start, span.end)
+        || scene.before.camera_moves(&filter).iter().any(|row| row.moved.span.end > span.start)
+}
+
+/// Where the track ended, and since when it was there. Which side of the picture that is is left out where the camera turned
+/// since the slot was told: it is another side of another picture, and nothing was moved.
+fn place(
+    scene: &Scene<'_>,
+    track: &ObjectTrack,
+    open: Option<&(String, Timestamp)>,
+) -> Option<(String, Span)> {
+    let then = open.map_or(track.span.start, |(_, since)| *since);
+    let turned = turned_since(scene, track, then);
+    let open = open.map(|(value, _)| value.as_str());
     let width = track.picture.0.max(1) as f32;
     let share = |sighting: &Sighting| sighting.bbox.centre().x / width;
     let room = room(scene, track.span.end);
     let value = |side: Side| {
-        let camera = format!("in view of {}, {}", track.source, side.words());
+        let camera = match turned {
+            true => format!("in view of {}", track.source),
+            false => format!("in view of {}, {}", track.source, side.words()),
+        };
         room.as_ref().map_or(camera.clone(), |room| format!("in the {room}, {camera}"))
     };
     let was = Side::ALL.into_iter().find(|side| open == Some(value(*side).as_str()));
@@ -277,9 +310,9 @@ fn article(label: &str) -> String {
 mod tests {
     use super::*;
     use crate::identify::{IdentifiedClip, IdentifiedTrack, Persons};
-    use crate::ids::{ClipId, EntityKind, SourceId, TrackId};
+    use crate::ids::{ClipId, EntityKind, TrackId};
     use crate::memory::{Memory, StoreOptions};
-    use crate::percept::{BodyTrack, ClipCounts, ClipPercepts};
+    use crate::percept::{BodyTrack, CameraMove, ClipCounts, ClipPercepts};
 
     fn at(secs: f64) -> Timestamp {
         Timestamp::EPOCH.plus_secs(secs)
@@ -333,6 +366,7 @@ mod tests {
             turns: Vec::new(),
             mouths: Vec::new(),
             sounds: Vec::new(),
+            camera_moves: Vec::new(),
             poses: Vec::new(),
             key_frames: Vec::new(),
             counts: ClipCounts::default(),
@@ -383,9 +417,40 @@ mod tests {
         let (carried, gone) = told(&percepts);
         assert_eq!(carried, ["<person_3> carried the handbag away."]);
         assert_eq!(gone, ["The cup was gone from the view of hall."]);
+        // The camera turned as it lost the cup, and while the bag went on its way.
+        for (from, to) in [(9.6, 10.4), (13.0, 14.0)] {
+            let (source, span) = (SourceId::new("hall"), Span::new(at(from), at(to)));
+            percepts.camera_moves.push(CameraMove { source, span });
+        }
+        assert_eq!(told(&percepts), (Vec::<String>::new(), Vec::new()));
+        percepts.camera_moves.clear();
         // Two who go the same way: which of them has it is not known.
         percepts.bodies[1] = BodyTrack { id: TrackId(2), ..percepts.bodies[0].clone() };
         assert_eq!(told(&percepts).0, ["The handbag was moved away."]);
+    }
+
+    #[test]
+    fn after_a_turn_a_thing_is_in_view_and_on_no_side() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
+        let (mut percepts, identified) = hall();
+        let (persons, before) = (Persons::default(), memory.view());
+        let cup = |percepts: &ClipPercepts| {
+            let scene = Scene {
+                percepts,
+                identified: &identified,
+                persons: &persons,
+                before: &before,
+                reserved: None,
+                quiet_since: None,
+            };
+            let told = locations(&scene).into_iter().find(|one| one.text.contains("cup"));
+            told.map(|one| one.text).unwrap()
+        };
+        assert_eq!(cup(&percepts), "The cup is in view of hall, on the right.");
+        let (source, span) = (SourceId::new("hall"), Span::new(at(4.0), at(5.0)));
+        percepts.camera_moves.push(CameraMove { source, span });
+        assert_eq!(cup(&percepts), "The cup is in view of hall.");
     }
 
     #[test]

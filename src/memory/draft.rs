@@ -16,9 +16,9 @@ use super::error::MemoryError;
 use super::exchange::beside::write_answer;
 use super::forget::past::{Mark, write_mark};
 use super::model::{
-    Clip, Decision, EntityRow, Exemplar, Media, MediaRow, Membership, MemoryRow, MemoryVector,
-    Merge, NameRow, ObjectTrackRow, PairEvidence, PoseRow, Recording, Retirement, Session,
-    SoundRow, TextTrackRow, TrackRow, TurnRow,
+    CameraMoveRow, Clip, Decision, EntityRow, Exemplar, Media, MediaRow, Membership, MemoryRow,
+    MemoryVector, Merge, NameRow, ObjectTrackRow, PairEvidence, PoseRow, Recording, Retirement,
+    Session, SoundRow, TextTrackRow, TrackRow, TurnRow,
 };
 use super::recovery::spare;
 use super::store;
@@ -415,6 +415,11 @@ impl Draft {
     /// Puts a sound.
     pub fn sound(&mut self, sound: SoundRow) {
         self.batches.sounds.put(sound);
+    }
+
+    /// Puts a stretch in which a camera moved.
+    pub fn camera_move(&mut self, moved: CameraMoveRow) {
+        self.batches.camera_moves.put(moved);
     }
 
     /// Puts a pose.

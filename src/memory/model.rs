@@ -13,7 +13,7 @@ use crate::ids::{
     TurnId,
 };
 use crate::media::Pose;
-use crate::percept::{Embedding, Sound, TextTrack, Transcript};
+use crate::percept::{CameraMove, Embedding, Sound, TextTrack, Transcript};
 use crate::time::{Span, Timestamp};
 
 use super::versions::shelf::Values;
@@ -496,6 +496,15 @@ pub struct SoundRow {
     pub clip: ClipId,
     /// The sound; with its clip, source, start and kind the row's key.
     pub sound: Sound,
+}
+
+/// A stretch in which a camera itself moved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CameraMoveRow {
+    /// The clip in which it ended.
+    pub clip: ClipId,
+    /// When; with its clip, source and start the row's key.
+    pub moved: CameraMove,
 }
 
 /// The robot's pose at a time.

@@ -2,6 +2,7 @@
 
 pub mod active_speaker;
 pub mod body;
+pub mod camera_motion;
 mod error;
 pub mod face;
 pub mod job_kind;

@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::PerceiveError;
+use super::camera_motion::CameraShift;
 use super::face::Thumbnail;
 use super::job_kind::JobKind;
 use crate::camera::CameraInfo;
@@ -54,6 +55,17 @@ pub struct View<'a> {
     pub camera: Option<&'a CameraInfo>,
 }
 
+/// A picture's place among those of its camera.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// When it was taken.
+    pub at: Timestamp,
+    /// It shows another scene than the one before.
+    pub cut: bool,
+    /// By how much the camera moved since the one before.
+    pub shift: Option<CameraShift>,
+}
+
 /// What looks at the pictures of cameras, and what of it is followed through all pictures of one.
 pub trait PicturePerceptor: Send + 'static {
     /// What is looked for in a picture.
@@ -78,8 +90,8 @@ pub trait PicturePerceptor: Send + 'static {
         plan: &Self::Plan,
     ) -> Result<Option<Self::Finding>, PerceiveError>;
 
-    /// The next picture. `cut`: it shows another scene than the one before; `finding`: `None` where nothing was looked for.
-    fn advance(state: &mut Self::State, at: Timestamp, cut: bool, finding: Option<&Self::Finding>);
+    /// The next picture. `finding`: `None` where nothing was looked for.
+    fn advance(state: &mut Self::State, moment: Moment, finding: Option<&Self::Finding>);
 
     /// The percepts of the clip that ends at `end`; what goes on beyond it goes on under its number.
     fn at_boundary(state: &mut Self::State, end: Timestamp) -> Vec<Self::Percept>;

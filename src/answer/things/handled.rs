@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crate::answer::document::Evidence;
 use crate::answer::reading::Reading;
-use crate::carrying::{Move, at_that_moment, carried, moves, within_reach};
+use crate::carrying::{
+    Move, at_that_moment, came_by_turn, carried, looked_there_until, moves, within_reach,
+};
 use crate::ids::{EntityId, SessionId, SourceId, TrackId};
 use crate::memory::PerceptFilter;
 use crate::memory::model::ObjectTrackRow;
@@ -73,7 +75,8 @@ pub(super) fn handlings(reading: &Reading, objects: &[EntityId]) -> Vec<Handling
         for ((session, source), rows) in places {
             let is_last = rows.iter().map(|row| row.span.end).max() == newest;
             let thing = Thing { reading, object, session, source, rows, is_last };
-            thing.handlings(&mut found);
+            let turns = thing.turns();
+            thing.handlings(&turns, &mut found);
         }
     }
     found.sort_by_key(|one| (one.span.start, one.object));
@@ -93,7 +96,19 @@ struct Thing<'a> {
 }
 
 impl Thing<'_> {
-    fn handlings(&self, into: &mut Vec<Handling>) {
+    /// When its camera itself moved around the time it was seen, in time order.
+    fn turns(&self) -> Vec<Span> {
+        let starts = self.rows.iter().map(|row| row.span.start);
+        let ends = self.rows.iter().map(|row| row.span.end);
+        let (Some(start), Some(end)) = (starts.min(), ends.max()) else { return Vec::new() };
+        let span = Some(Span::new(start.plus_secs(-WATCHED_SECS), end.plus_secs(WATCHED_SECS)));
+        let source = Some(self.source.clone());
+        let filter = PerceptFilter { span, source, ..PerceptFilter::default() };
+        let rows = self.reading.view.camera_moves(&filter).into_iter();
+        rows.filter(|row| row.clip.session == self.session).map(|row| row.moved.span).collect()
+    }
+
+    fn handlings(&self, turns: &[Span], into: &mut Vec<Handling>) {
         let mut sightings: Vec<Sighting> =
             self.rows.iter().flat_map(|row| row.sightings.iter().collect::<Vec<_>>()).collect();
         sightings.sort_by_key(|one| one.at);
@@ -102,13 +117,13 @@ impl Thing<'_> {
             return;
         };
         let (mut came, mut went) = (false, false);
-        for way in moves(&sightings) {
+        for way in moves(&sightings, turns) {
             let bodies = self.bodies(way.span);
             let with = bodies.iter().filter(|body| carried(&sightings, &body.sightings, &way));
             let people: BTreeSet<Option<EntityId>> = with.map(|body| body.who).collect();
             let is_first = way.begins && way.span.start.secs_since(first.at) <= AT_IT_SECS;
             let is_end = way.ends && way.span.end == last.at;
-            let gone = is_end && self.is_last && self.is_clear(&last);
+            let gone = is_end && self.is_last && self.is_clear(&last, turns);
             (came, went) = (came || is_first, went || is_end);
             let what = match (is_first, gone) {
                 (_, true) => What::Taken,
@@ -137,11 +152,12 @@ impl Thing<'_> {
         };
         if !came
             && self.began_later(first.at)
+            && !came_by_turn(turns, first.at)
             && let Some(who) = self.only_one_at(&first)
         {
             into.push(self.handling(What::Brought, &alone(&first), who, true, false));
         }
-        if !went && self.is_last && self.is_clear(&last) {
+        if !went && self.is_last && self.is_clear(&last, turns) {
             let who = self.only_one_at(&last);
             let what = if who.is_some() { What::Taken } else { What::Gone };
             into.push(self.handling(what, &alone(&last), who.flatten(), who.is_some(), false));
@@ -202,12 +218,13 @@ impl Thing<'_> {
         session.is_some_and(|session| at.secs_since(session.start) > GONE_SECS)
     }
 
-    /// Whether the camera went on looking for a while after the thing was seen last, with nobody before its place.
-    fn is_clear(&self, last: &Sighting) -> bool {
+    /// Whether the camera went on looking there for a while after the thing was seen last, with nobody before its place.
+    fn is_clear(&self, last: &Sighting, turns: &[Span]) -> bool {
         let since = Span::new(last.at, self.reading.now().min(last.at.plus_secs(WATCHED_SECS)));
         let until =
             self.reading.view.last_clip(Some(since), |clip| clip.id.session == self.session);
         let Some(until) = until.map(|clip| clip.span.end.min(since.end)) else { return false };
+        let until = looked_there_until(turns, last.at, until);
         let bodies = self.bodies(Span::new(last.at, until));
         let covers = |one: &&Sighting| one.at >= last.at && within_reach(last.bbox, one.bbox);
         let covered = bodies.iter().flat_map(|body| body.sightings.iter().filter(covers));

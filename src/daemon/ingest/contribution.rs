@@ -8,7 +8,7 @@ use super::work::jobs::Pending;
 use super::work::registry::PicturePercepts;
 use crate::media::{Pose, ToldWords};
 use crate::percept::{KeyFrame, Sound, SpeechTurn};
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 use crate::window::{ClipClock, FrameSelector};
 
 /// One stage's contribution to one clip.
@@ -44,6 +44,8 @@ pub(super) struct CameraContribution {
     pub(super) key_frames: Vec<KeyFrame>,
     pub(super) looked: Vec<Timestamp>,
     pub(super) faces: u64,
+    /// When the camera itself moved.
+    pub(super) moves: Vec<Span>,
     /// It looked, and nothing moved.
     pub(super) still: bool,
     /// The stage as it stands at the boundary, for the checkpoint.
@@ -55,7 +57,7 @@ impl CameraContribution {
     pub(super) fn nothing(state: CameraState) -> Self {
         let percepts = PicturePercepts::default();
         let (key_frames, looked) = (Vec::new(), Vec::new());
-        Self { percepts, key_frames, looked, faces: 0, still: false, state }
+        Self { percepts, key_frames, looked, faces: 0, moves: Vec::new(), still: false, state }
     }
 }
 

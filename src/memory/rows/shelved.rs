@@ -11,13 +11,13 @@ use crate::ids::{
 };
 use crate::media::Pose;
 use crate::memory::model::{
-    Clip, Decision, Fact, FactAction, Ground, MediaDigest, MediaKind, MediaRow, MemoryKind,
-    MemoryRow, MemoryVector, ObjectTrackRow, PoseRow, Retirement, SoundRow, TextTrackRow, TrackRow,
-    TurnRow,
+    CameraMoveRow, Clip, Decision, Fact, FactAction, Ground, MediaDigest, MediaKind, MediaRow,
+    MemoryKind, MemoryRow, MemoryVector, ObjectTrackRow, PoseRow, Retirement, SoundRow,
+    TextTrackRow, TrackRow, TurnRow,
 };
 use crate::memory::versions::shelf::{Shelf, Slice};
 use crate::memory::versions::sightings::{Packed, Sightings};
-use crate::percept::{Sound, SoundKind, TextTrack, Transcript, Word};
+use crate::percept::{CameraMove, Sound, SoundKind, TextTrack, Transcript, Word};
 use crate::time::{Span, Timestamp};
 
 /// Before a vector's components: its memory and its model.
@@ -344,6 +344,19 @@ pub(super) fn read_sound(bytes: &[u8]) -> Option<SoundRow> {
     let peak_dbfs = from.small().map(f32::from_bits)?;
     let background_dbfs = from.small().map(f32::from_bits)?;
     Some(SoundRow { clip, sound: Sound { source, span, kind, peak_dbfs, background_dbfs } })
+}
+
+pub(super) fn write_camera_move(row: &CameraMoveRow, into: &mut Vec<u8>) {
+    let mut out = Writer(into);
+    out.clip(row.clip);
+    out.text(row.moved.source.as_str());
+    out.span(row.moved.span);
+}
+
+pub(super) fn read_camera_move(bytes: &[u8]) -> Option<CameraMoveRow> {
+    let mut from = Reader(bytes);
+    let (clip, source, span) = (from.clip()?, from.source()?, from.span()?);
+    Some(CameraMoveRow { clip, moved: CameraMove { source, span } })
 }
 
 pub(super) fn write_text_track(row: &TextTrackRow, into: &mut Vec<u8>) {
@@ -714,6 +727,8 @@ mod tests {
             let (peak_dbfs, background_dbfs) = (-3.5, -60.25);
             let sound = Sound { source: source.clone(), span, kind, peak_dbfs, background_dbfs };
             there_and_back(&SoundRow { clip, sound });
+            let moved = CameraMove { source: source.clone(), span };
+            there_and_back(&CameraMoveRow { clip, moved });
         }
         for continued in [false, true] {
             let track = TextTrack {

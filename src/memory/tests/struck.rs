@@ -2,7 +2,7 @@
 
 use super::erasing::holds;
 use super::*;
-use crate::percept::{Sound, SoundKind};
+use crate::percept::{CameraMove, Sound, SoundKind};
 
 /// Rosalind's traces all over a second recording of the household.
 fn with_rosalind(memory: &Memory) -> (EntityId, Recording) {
@@ -37,6 +37,8 @@ fn with_rosalind(memory: &Memory) -> (EntityId, Recording) {
     let mut said = turn(0, 9, Some(voice(2)), 46, Some("rosalinds mug and Rosalind's own"));
     (said.clip, said.source) = (clip, source.clone());
     draft.turn(said);
+    let span = Span::new(at(52), at(54));
+    draft.camera_move(CameraMoveRow { clip, moved: CameraMove { source: source.clone(), span } });
     draft.sound(SoundRow {
         clip,
         sound: Sound {

@@ -32,8 +32,8 @@ use crate::time::{Span, Timestamp};
 use self::filter::{Filter, Order, PerceptFilter};
 use self::present::{PresentMemory, PresentState};
 use super::model::{
-    Clip, Decision, Exemplar, MediaDigest, MediaRow, MemoryRow, PairEvidence, PoseRow, Retirement,
-    Session, SoundRow, TrackRow, TurnRow,
+    CameraMoveRow, Clip, Decision, Exemplar, MediaDigest, MediaRow, MemoryRow, PairEvidence,
+    PoseRow, Retirement, Session, SoundRow, TrackRow, TurnRow,
 };
 use super::tables::Tables;
 use super::vectors::likeness;
@@ -236,6 +236,15 @@ impl View {
         let mut found = rows(self.percepts(&self.tables.sounds, filter));
         found.retain(|row| filter.admits(row.sound.span, row.clip, &row.sound.source));
         found.sort_by_key(|row| (row.sound.span, row.key()));
+        found
+    }
+
+    /// When cameras themselves moved, by span, clip and source.
+    #[must_use]
+    pub fn camera_moves(&self, filter: &PerceptFilter) -> Vec<Arc<CameraMoveRow>> {
+        let mut found = rows(self.percepts(&self.tables.camera_moves, filter));
+        found.retain(|row| filter.admits(row.moved.span, row.clip, &row.moved.source));
+        found.sort_by_key(|row| (row.moved.span, row.key()));
         found
     }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::Objects;
 use crate::geometry::Rect;
 use crate::ids::{SourceId, TrackId};
+use crate::perceive::camera_motion::CameraShift;
 use crate::perceive::track::{
     GatingThresholds, OpenTrack, Outline, Part, TrackPayload, Tracker, TrackerSettings,
 };
@@ -123,6 +124,11 @@ impl BodyTracker {
         self.tracker.follow(at, cut, people.iter().copied());
         self.lose_hidden(at);
         self.part_from_each_other(at);
+    }
+
+    /// The camera moved since the frame before: everybody is expected elsewhere.
+    pub fn shift(&mut self, shift: CameraShift) {
+        self.tracker.shift(shift);
     }
 
     /// Takes the next analysed frame, in which nobody looked.

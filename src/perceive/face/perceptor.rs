@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{BackgroundModel, FaceAnalyser, FaceTracker, Thumbnail};
 use crate::config::Config;
 use crate::perceive::PerceiveError;
-use crate::perceive::perceptor::{PicturePerceptor, View};
+use crate::perceive::perceptor::{Moment, PicturePerceptor, View};
 use crate::percept::{FaceTrack, FrameFaces};
 use crate::telemetry::stage_times::{Stage, StageTimes};
 use crate::time::Timestamp;
@@ -80,7 +80,11 @@ impl PicturePerceptor for Faces {
         Ok(Some(FaceFinding { frame, looked: true }))
     }
 
-    fn advance(state: &mut FaceTracker, at: Timestamp, cut: bool, finding: Option<&FaceFinding>) {
+    fn advance(state: &mut FaceTracker, moment: Moment, finding: Option<&FaceFinding>) {
+        let Moment { at, cut, shift } = moment;
+        if let Some(shift) = shift {
+            state.shift(shift);
+        }
         match finding {
             Some(FaceFinding { frame, looked: true }) => state.follow(at, cut, &frame.faces),
             _ => state.coast(at, cut),

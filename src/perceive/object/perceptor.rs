@@ -14,7 +14,7 @@ use crate::config::{Config, find_file};
 use crate::ids::ModelHash;
 use crate::perceive::PerceiveError;
 use crate::perceive::body::{BodyTracker, clothes};
-use crate::perceive::perceptor::{PicturePerceptor, View};
+use crate::perceive::perceptor::{Moment, PicturePerceptor, View};
 use crate::percept::{BodyTrack, Object, ObjectTrack};
 use crate::runtime::onnx::INTRA_OP_THREADS;
 use crate::telemetry::rate_limited_log::RateLimitedLog;
@@ -186,8 +186,13 @@ impl PicturePerceptor for Things {
         Ok(Some(found.into_iter().map(object).collect()))
     }
 
-    fn advance(state: &mut Followed, at: Timestamp, cut: bool, finding: Option<&Vec<Object>>) {
+    fn advance(state: &mut Followed, moment: Moment, finding: Option<&Vec<Object>>) {
+        let Moment { at, cut, shift } = moment;
         let Followed { things, bodies } = state;
+        if let Some(shift) = shift {
+            things.shift(shift);
+            bodies.shift(shift);
+        }
         let Some(found) = finding else {
             if cut {
                 things.cut();

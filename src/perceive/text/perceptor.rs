@@ -12,7 +12,7 @@ use super::{
 };
 use crate::config::Config;
 use crate::perceive::PerceiveError;
-use crate::perceive::perceptor::{PicturePerceptor, View};
+use crate::perceive::perceptor::{Moment, PicturePerceptor, View};
 use crate::percept::TextTrack;
 use crate::runtime::onnx::{Device, INTRA_OP_THREADS};
 use crate::telemetry::rate_limited_log::RateLimitedLog;
@@ -106,14 +106,13 @@ impl PicturePerceptor for TextReader {
         }
     }
 
-    fn advance(
-        state: &mut TextTracker,
-        at: Timestamp,
-        cut: bool,
-        finding: Option<&Vec<TextBlock>>,
-    ) {
+    fn advance(state: &mut TextTracker, moment: Moment, finding: Option<&Vec<TextBlock>>) {
+        let Moment { at, cut, shift } = moment;
         if cut {
             state.cut();
+        }
+        if let Some(shift) = shift {
+            state.shift(shift);
         }
         if let Some(blocks) = finding {
             state.follow(at, blocks);

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::TextBlock;
 use crate::geometry::Rect;
 use crate::ids::{SourceId, TrackId};
+use crate::perceive::camera_motion::CameraShift;
 use crate::percept::TextTrack;
 use crate::time::{Span, Timestamp};
 
@@ -144,6 +145,13 @@ impl TextTracker {
     /// Another scene is seen: what was read in the one before has ended.
     pub fn cut(&mut self) {
         self.ended.append(&mut self.open);
+    }
+
+    /// The camera moved: what is read stands elsewhere in the picture, or out of it.
+    pub fn shift(&mut self, shift: CameraShift) {
+        for text in &mut self.open {
+            (text.place.x, text.place.y) = (text.place.x + shift.x, text.place.y + shift.y);
+        }
     }
 
     /// What a look found.

@@ -16,6 +16,7 @@ use motion::Motion;
 use crate::camera::Bearing;
 use crate::geometry::Rect;
 use crate::ids::{SourceId, TrackId};
+use crate::perceive::camera_motion::CameraShift;
 use crate::percept::Sighting;
 use crate::time::{Span, Timestamp};
 
@@ -155,6 +156,8 @@ struct Track<F> {
     found: Timestamp,
     /// A cut came since: its box tells nothing any more.
     unassociated: bool,
+    /// The camera has turned away from it.
+    out_of_view: bool,
     /// Frames in which it was ever seen.
     hits: u32,
     /// A part of it was given out at a border.
@@ -217,6 +220,14 @@ impl<F: TrackPayload> Tracker<F> {
         }
     }
 
+    /// The camera moved since the frame before: all that is followed is expected elsewhere in the picture.
+    pub fn shift(&mut self, shift: CameraShift) {
+        for track in &mut self.alive {
+            track.motion.shift(shift.x, shift.y);
+            track.out_of_view = !shift.shows(track.motion.expected(0.0).centre());
+        }
+    }
+
     /// The picture shows another scene from here on: boxes tell nothing any more.
     pub fn cut(&mut self) {
         for track in &mut self.alive {
@@ -233,6 +244,7 @@ impl<F: TrackPayload> Tracker<F> {
             let unseen = at.secs_since(track.last_seen);
             let lost = unseen > 1.5 * self.settings.step_secs;
             if track.unassociated
+                || track.out_of_view
                 || unseen <= 0.0
                 || lost
                 || at.secs_since(track.found) > self.settings.coast_secs
@@ -433,6 +445,7 @@ impl<F: TrackPayload> Track<F> {
             last_seen: at,
             found: at,
             unassociated: false,
+            out_of_view: false,
             hits: 0,
             published: false,
             sightings: Vec::new(),
@@ -452,7 +465,7 @@ impl<F: TrackPayload> Track<F> {
         } else {
             self.motion.seen(bbox, unseen);
         }
-        self.unassociated = false;
+        (self.unassociated, self.out_of_view) = (false, false);
         (self.last_seen, self.found) = (at, at);
         self.record(at, detection);
     }

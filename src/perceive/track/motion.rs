@@ -76,6 +76,12 @@ impl Motion {
         Rect { x: (x - 0.5 * w) as f32, y: (y - 0.5 * h) as f32, w: w as f32, h: h as f32 }
     }
 
+    /// The camera moved: the box is elsewhere in the picture, and goes on as it went.
+    pub(super) fn shift(&mut self, x: f32, y: f32) {
+        self.axes[0].position += f64::from(x);
+        self.axes[1].position += f64::from(y);
+    }
+
     /// The box was seen again, `dt` seconds after the last time.
     pub(super) fn seen(&mut self, bbox: Rect, dt: f64) {
         let size = size_of(bbox);

@@ -31,7 +31,9 @@ use crate::identify::{IdentifiedClip, Persons, Resolver};
 use crate::ids::{ClipId, SessionId, SourceId};
 use crate::memorize::model::{SpooledClip, SpooledTurn};
 use crate::memorize::{Scene, Upkeep};
-use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording, SoundRow, TextTrackRow};
+use crate::memory::model::{
+    CameraMoveRow, Clip, Media, MediaKind, PoseRow, Recording, SoundRow, TextTrackRow,
+};
 use crate::memory::{Draft, MemoryError, View};
 use crate::percept::ClipPercepts;
 use crate::supervise::{Attempts, contained};
@@ -468,6 +470,9 @@ fn keep_clip(percepts: &ClipPercepts, before: &View, draft: &mut Draft) {
     }
     for sound in &percepts.sounds {
         draft.sound(SoundRow { clip: percepts.clip, sound: sound.clone() });
+    }
+    for moved in &percepts.camera_moves {
+        draft.camera_move(CameraMoveRow { clip: percepts.clip, moved: moved.clone() });
     }
     for text in &percepts.texts {
         draft.text_track(TextTrackRow { clip: percepts.clip, track: text.clone() });

@@ -12,8 +12,8 @@ use crate::ids::{ClipId, TrackId, TurnId};
 use crate::perceive::active_speaker::{CROPS_PER_SEC, MouthScores};
 use crate::perceive::object::Seen;
 use crate::percept::{
-    BodyTrack, ClipCounts, ClipPercepts, FaceTrack, MouthScore, ObjectTrack, SpeechTurn, TextTrack,
-    Transcript,
+    BodyTrack, CameraMove, ClipCounts, ClipPercepts, FaceTrack, MouthScore, ObjectTrack,
+    SpeechTurn, TextTrack, Transcript,
 };
 use crate::time::Span;
 
@@ -36,6 +36,7 @@ impl Committer {
         let mut texts: Vec<(usize, TextTrack)> = Vec::new();
         let mut key_frames = Vec::new();
         let mut looked = Vec::new();
+        let mut camera_moves = Vec::new();
         let mut faces = 0;
         for (index, part) in cameras {
             tracks
@@ -49,8 +50,12 @@ impl Committer {
             texts.extend(std::mem::take(&mut part.percepts.texts).into_iter().map(|t| (*index, t)));
             key_frames.append(&mut part.key_frames);
             looked.push((self.cameras[*index].clone(), std::mem::take(&mut part.looked)));
+            let source = &self.cameras[*index];
+            let moved = |span| CameraMove { source: source.clone(), span };
+            camera_moves.extend(std::mem::take(&mut part.moves).into_iter().map(moved));
             faces += part.faces;
         }
+        camera_moves.sort_by(|a, b| (a.span, &a.source).cmp(&(b.span, &b.source)));
         tracks.sort_by(|(_, a), (_, b)| {
             (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
         });
@@ -100,6 +105,7 @@ impl Committer {
             turns,
             mouths,
             sounds: Vec::new(),
+            camera_moves,
             poses: dispatch.poses.clone(),
             key_frames,
             counts: ClipCounts {

@@ -27,6 +27,7 @@ use crate::ids::SourceId;
 use crate::media::Frame;
 use crate::perceive::PerceiveError;
 use crate::perceive::face::{FaceFinding, Thumbnail};
+use crate::perceive::perceptor::Moment;
 use crate::percept::{FaceTrack, KeyFrame};
 use crate::supervise::{Attempts, GaveUp};
 use crate::telemetry::rate_limited_log::RateLimitedLog;
@@ -201,12 +202,14 @@ impl CameraStage {
     /// The clip's part.
     fn seal(&mut self, boundary: ClipBoundary, gathered: Gathered) -> CameraContribution {
         let percepts = self.state.pictures.at_boundary(boundary.end);
+        let moves = self.state.motion.until(boundary.end);
         CameraContribution {
             key_frames: choose_key_frames(gathered.frames, &percepts, self.key_frames),
             percepts,
             still: !gathered.looked.is_empty() && !gathered.moved,
             looked: gathered.looked,
             faces: gathered.faces,
+            moves,
             state: self.state.clone(),
         }
     }
@@ -214,9 +217,11 @@ impl CameraStage {
     /// What there is to say after this frame.
     fn frame(&mut self, analysed: Analysed, frames: &[Frame], part: &mut Gathered) -> Word {
         self.settings.failpoints.pass("camera");
-        let Analysed { findings, thumbnail, jpeg, at } = analysed;
-        let cut = self.state.cuts.step(thumbnail.clone());
-        self.state.pictures.advance(at, cut, &findings);
+        let Analysed { findings, thumbnail, grey, jpeg, at } = analysed;
+        let shift = grey.and_then(|grey| self.state.motion.step(at, grey));
+        // A camera that turns shows another picture, and the same scene.
+        let cut = self.state.cuts.step(thumbnail.clone()) && shift.is_none();
+        self.state.pictures.advance(Moment { at, cut, shift }, &findings);
         let tracker = &self.state.pictures.faces;
         let (looked, found) = match &findings.faces {
             Some(FaceFinding { frame, looked }) => (*looked, frame.faces.len()),
@@ -231,8 +236,9 @@ impl CameraStage {
         let empty = looked && found == 0 && tracker.is_empty() && bodies.is_empty();
         let changed = self.state.background.change(&thumbnail).is_some();
         let moving = if bodies.is_empty() { changed } else { !bodies.steady(at) };
+        let moving = moving || shift.is_some();
         // One picture alone may be a flash or the camera's noise.
-        part.moved |= changed && part.changed;
+        part.moved |= changed && part.changed || shift.is_some();
         part.changed = changed;
         if empty {
             self.state.background.learn(&thumbnail);

@@ -12,7 +12,7 @@ use crate::perceive::PerceiveError;
 use crate::perceive::active_speaker::MouthScorer;
 use crate::perceive::face::Faces;
 use crate::perceive::object::Things;
-use crate::perceive::perceptor::{Perceptor, PicturePerceptor, View};
+use crate::perceive::perceptor::{Moment, Perceptor, PicturePerceptor, View};
 use crate::perceive::text::TextReader;
 use crate::perceive::voice::Voices;
 use crate::time::Timestamp;
@@ -90,14 +90,12 @@ macro_rules! picture_perceptors {
             /// The next picture.
             pub(in crate::daemon::ingest) fn advance(
                 &mut self,
-                at: Timestamp,
-                cut: bool,
+                moment: Moment,
                 findings: &Findings,
             ) {
                 $(<$kind as PicturePerceptor>::advance(
                     &mut self.$name,
-                    at,
-                    cut,
+                    moment,
                     findings.$name.as_ref(),
                 );)*
             }

@@ -9,6 +9,7 @@ use crate::camera::CameraInfo;
 use crate::ids::SourceId;
 use crate::media::Frame;
 use crate::perceive::PerceiveError;
+use crate::perceive::camera_motion::GreyPicture;
 use crate::perceive::face::Thumbnail;
 use crate::perceive::job_kind::JobKind;
 use crate::perceive::perceptor::{Perceptor, View};
@@ -33,6 +34,8 @@ pub struct Analysed {
     pub findings: Findings,
     /// The picture in small, to tell hard cuts.
     pub thumbnail: Thumbnail,
+    /// The picture in small and grey, to tell how the camera moved; `None` where that is not asked for.
+    pub grey: Option<GreyPicture>,
     /// The whole picture as JPEG, kept for key frames.
     pub jpeg: Arc<[u8]>,
 }
@@ -41,6 +44,8 @@ pub struct Analysed {
 pub(in crate::daemon::ingest) struct Pictures {
     networks: PictureNetworks,
     calibrated: Arc<Calibrations>,
+    /// Whether it is to be told how cameras move.
+    sees_motion: bool,
     /// Of the picture before.
     memory: Vec<u8>,
     stages: Arc<StageTimes>,
@@ -81,6 +86,7 @@ impl Perceptor for Pictures {
         let memory = std::mem::take(&mut self.memory);
         let (picture, jpeg) = self.stages.time(Stage::Picture, || pixels(&frame, memory))?;
         let thumbnail = Thumbnail::of(&picture);
+        let grey = self.sees_motion.then(|| GreyPicture::of(&picture));
         let camera = self.camera(&frame.source, picture.dimensions());
         let view = View {
             source: &frame.source,
@@ -91,7 +97,7 @@ impl Perceptor for Pictures {
         };
         let findings = self.networks.look(view, &plan)?;
         self.memory = picture.into_raw();
-        Ok(Analysed { at: frame.at, findings, thumbnail, jpeg })
+        Ok(Analysed { at: frame.at, findings, thumbnail, grey, jpeg })
     }
 }
 
@@ -113,6 +119,7 @@ impl Worker {
         let pictures = Pictures {
             networks: PictureNetworks::load(set)?,
             calibrated: Arc::clone(calibrated),
+            sees_motion: set.settings().window.camera_motion,
             memory: Vec::new(),
             stages: Arc::clone(&set.stages),
         };
