@@ -376,6 +376,21 @@ pub struct Sound {
     pub background_dbfs: f32,
 }
 
+/// A sound that means something, as far as one clip holds it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SoundEvent {
+    /// Which microphone.
+    pub source: SourceId,
+    /// From the first second that is sure enough to the last; cut at the clip's border.
+    pub span: Span,
+    /// What it is, as the configuration calls it: "a door bell".
+    pub what: Arc<str>,
+    /// How sure that is, 0–1: its surest second.
+    pub confidence: f32,
+    /// It goes on from the clip before.
+    pub continued: bool,
+}
+
 /// A stretch in which a camera itself turned or was moved: nothing is known then of what moved before it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CameraMove {
@@ -433,6 +448,9 @@ pub struct ClipPercepts {
     pub mouths: Vec<MouthScore>,
     /// Loud sounds that ended in this clip, and its quiet stretches.
     pub sounds: Vec<Sound>,
+    /// Sounds that mean something; empty where nobody listens for them.
+    #[serde(default)]
+    pub sound_events: Vec<SoundEvent>,
     /// When cameras themselves moved.
     #[serde(default)]
     pub camera_moves: Vec<CameraMove>,

@@ -26,6 +26,7 @@ mod documents_are_cited;
 mod nothing_leaves_the_robot;
 mod recordings_are_understood;
 mod replay_is_deterministic;
+mod sounds_are_remembered;
 mod support;
 mod ten_robots_share_a_broker;
 mod the_brokers_rights_agree;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crate::ids::{ClipId, EntityId, TrackId, TurnId};
 use crate::memory::Filter;
-use crate::memory::model::{Ground, MemoryKind, MemoryRow, ObjectTrackRow, TextTrackRow};
+use crate::memory::model::{
+    Ground, MemoryKind, MemoryRow, ObjectTrackRow, SoundEventRow, TextTrackRow,
+};
 use crate::mention;
 use crate::time::Span;
 
@@ -76,6 +78,30 @@ impl Reading {
             text: match memory {
                 Some(memory) => self.rendered(&memory.text),
                 None => format!("{} showed: \u{201c}{}\u{201d}", row.track.source, row.track.text),
+            },
+            start: span.start,
+            end: span.end,
+            clip: Some(row.clip),
+            entities: Vec::new(),
+            score: score.clamp(0.0, 1.0),
+            document: None,
+        }
+    }
+
+    /// A sound as evidence, from when to when it was heard.
+    pub(super) fn sound_evidence(&self, row: &SoundEventRow, span: Span, score: f32) -> Evidence {
+        let memories = self.clip_memories(row.clip);
+        let what = crate::text::capitalised(&row.event.what);
+        let tells = |memory: &&Arc<MemoryRow>| {
+            memory.span.start == row.event.span.start && memory.text.starts_with(&what)
+        };
+        let memory = memories.iter().find(tells);
+        Evidence {
+            memory: memory.map(|row| row.id),
+            kind: memory.map_or("sound_event", |row| row.kind.word()).into(),
+            text: match memory {
+                Some(memory) => self.rendered(&memory.text),
+                None => format!("{what} was heard by {}.", row.event.source),
             },
             start: span.start,
             end: span.end,

@@ -34,6 +34,7 @@ mod remembered;
 mod reply;
 mod rounds;
 mod said;
+mod sounds;
 mod spelling;
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use super::persons::{self, Names};
 use super::question::{self, Act, Ask, Parsed, Subject};
 use super::reading::Reading;
 use super::reply::Reply;
-use super::{counts, facts, objects, presence, said, texts, things, when, who};
+use super::{counts, facts, objects, presence, said, sounds, texts, things, when, who};
 
 /// How likely a memory that holds a clause's words tells of the event that it means.
 const RIGHT_EVENT: f32 = 0.7;
@@ -85,6 +85,10 @@ pub(super) fn perceived(
                 let people = Vec::new();
                 let is_settled = true;
                 return Perceived { reading, parsed, people, reply, is_settled, is_final: true };
+            }
+            if let Some(reply) = sounds::asked(&reading, language, text, &parsed) {
+                let people = Vec::new();
+                return Perceived { reading, parsed, people, reply, is_settled: true, is_final };
             }
             if let Some(reply) = things::asked(&reading, &names, language, &parsed) {
                 let people = Vec::new();

@@ -186,7 +186,8 @@ impl Rehearsal {
                 | memory::PerceptLine::Body { .. }
                 | memory::PerceptLine::Object { .. }
                 | memory::PerceptLine::Text { .. }
-                | memory::PerceptLine::Sound { .. } => None,
+                | memory::PerceptLine::Sound { .. }
+                | memory::PerceptLine::SoundEvent { .. } => None,
             })
             .collect();
         let linkage = Some((of_turns.as_slice(), self.accept));

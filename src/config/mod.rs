@@ -56,6 +56,8 @@ pub struct Config {
     pub objects: Objects,
     /// `[text]`
     pub text: TextInView,
+    /// Sounds that mean something.
+    pub sounds: Sounds,
     /// Finding speech.
     pub voice: VoicePerception,
     /// Who speaks when.

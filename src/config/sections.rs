@@ -267,6 +267,54 @@ section! {
     }
 }
 
+/// A kind of sound that means something.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SoundEventKind {
+    /// What it is called in sentences: "a door bell".
+    pub name: String,
+    /// The classifier's classes that are it.
+    pub classes: Vec<String>,
+    /// Probability of the likeliest of them from which it is heard, 0–1.
+    pub min_score: f32,
+}
+
+impl SoundEventKind {
+    fn new(name: &str, classes: &[&str], min_score: f32) -> Self {
+        let classes = classes.iter().map(|class| (*class).to_owned()).collect();
+        Self { name: name.to_owned(), classes, min_score }
+    }
+
+    /// What is listened for where the configuration names nothing else; thresholds by `benches/sounds`.
+    fn usual() -> Vec<Self> {
+        vec![
+            Self::new("a door bell", &["Doorbell", "Ding-dong"], 0.3),
+            Self::new("a knock", &["Knock"], 0.2),
+            Self::new(
+                "an alarm",
+                &["Alarm", "Smoke detector, smoke alarm", "Fire alarm", "Siren"],
+                0.2,
+            ),
+            Self::new("shattering glass", &["Glass", "Shatter"], 0.2),
+            Self::new("a dog", &["Dog", "Bark", "Howl"], 0.2),
+            Self::new("a baby", &["Baby cry, infant cry"], 0.3),
+            Self::new("music", &["Music"], 0.2),
+            Self::new("laughter", &["Laughter"], 0.3),
+            Self::new("applause", &["Applause", "Clapping"], 0.3),
+        ]
+    }
+}
+
+section! {
+    /// `[sounds]`
+    Sounds {
+        /// Sounds that mean something are listened for; needs the model `yamnet`, which is in no set.
+        on: bool = false,
+        /// What is listened for.
+        event: Vec<SoundEventKind> = SoundEventKind::usual(),
+    }
+}
+
 /// What speaker segmentation is used for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

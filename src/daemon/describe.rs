@@ -44,6 +44,7 @@ pub fn describe(
         .collect();
     let mut abilities: Vec<Ability> = abilities;
     abilities.push(objects(perceivers));
+    abilities.push(sounds(config, catalogue));
     abilities.extend(language_models(config));
     let detector = perceivers.objects.iter().map(|_| "detector");
     let objects_from = detector.chain(["notes", "words", "models"]).map(str::to_owned).collect();
@@ -93,6 +94,17 @@ fn objects(perceivers: &PerceiverSet) -> Ability {
         model: model.and_then(name),
         sha256: model.map(|model| model.hash.to_string()),
         licence: model.and_then(licence),
+    }
+}
+
+/// No set has a model for it.
+fn sounds(config: &Config, catalogue: &Catalogue) -> Ability {
+    let file = catalogue.file("yamnet").ok().filter(|_| config.sounds.on);
+    Ability {
+        job: Job::SoundClassifier.as_str().to_owned(),
+        model: file.as_ref().map(|file| file.name.clone()),
+        sha256: file.as_ref().map(|file| file.hash.to_string()),
+        licence: file.map(|file| file.licence),
     }
 }
 

@@ -36,7 +36,7 @@ impl Change {
 }
 
 /// Sections that a session takes anew.
-const LIVE: [&str; 13] = [
+const LIVE: [&str; 14] = [
     "camera",
     "microphone",
     "window",
@@ -44,6 +44,7 @@ const LIVE: [&str; 13] = [
     "face",
     "objects",
     "text",
+    "sounds",
     "voice",
     "diarization",
     "active_speaker",
@@ -92,6 +93,7 @@ fn taken(old: &Config, new: &Config, by_model: bool) -> Config {
         face,
         objects,
         text,
+        sounds,
         voice,
         diarization,
         active_speaker,
@@ -108,6 +110,7 @@ fn taken(old: &Config, new: &Config, by_model: bool) -> Config {
     taken.face = face;
     taken.objects = objects;
     taken.text = text;
+    taken.sounds = sounds;
     taken.voice = VoicePerception { network: old.voice.network, ..voice };
     taken.diarization = diarization;
     taken.active_speaker = active_speaker;

@@ -111,6 +111,7 @@ fn clip(index: u32, seen: &[Seen], heard: &[Heard]) -> ClipPercepts {
         turns: heard.iter().zip(base..).map(|(h, id)| turn(id, *h)).collect(),
         mouths: vec![],
         sounds: Vec::new(),
+        sound_events: Vec::new(),
         camera_moves: Vec::new(),
         poses: vec![],
         key_frames: vec![],

@@ -1,7 +1,8 @@
 //! Memorizing: a clip's percepts become sentences with evidence.
 //!
 //! The built-in memorizer needs no language model. What it writes rests on percepts alone: who was in
-//! view and for how long, which things came into view and where they are, what signs read, who was heard, what was said,
+//! view and for how long, which things came into view and where they are, what signs read, who was heard, what was said, which
+//! sounds meant something,
 //! and the few facts that people state plainly.
 //! Sentences name entities by mention (`<person_4>`) under the ids of the time of writing. Where a multimodal
 //! model memorizes ([`model`]), its memories come later and refine these.
@@ -10,6 +11,7 @@ mod facts;
 pub mod model;
 mod objects;
 mod presence;
+mod sounds;
 mod stays;
 mod texts;
 mod upkeep;
@@ -209,6 +211,7 @@ impl Memorizer {
         sentences.extend(objects::ways(scene));
         sentences.extend(objects::departures(scene));
         sentences.extend(texts::sentences(scene));
+        sentences.extend(sounds::sentences(scene));
         sentences.extend(facts::settle(objects::locations(scene), scene.before, draft));
         sentences.extend(self.said(scene, draft));
         let mut written = self.write_all(sentences, scene.author(), draft);
@@ -455,6 +458,7 @@ mod tests {
             turns: vec![turn],
             mouths: Vec::new(),
             sounds: Vec::new(),
+            sound_events: Vec::new(),
             camera_moves: Vec::new(),
             poses: Vec::new(),
             key_frames: Vec::new(),

@@ -366,6 +366,7 @@ mod tests {
             turns: Vec::new(),
             mouths: Vec::new(),
             sounds: Vec::new(),
+            sound_events: Vec::new(),
             camera_moves: Vec::new(),
             poses: Vec::new(),
             key_frames: Vec::new(),

@@ -18,7 +18,7 @@ use super::forget::past::{Mark, write_mark};
 use super::model::{
     CameraMoveRow, Clip, Decision, EntityRow, Exemplar, Media, MediaRow, Membership, MemoryRow,
     MemoryVector, Merge, NameRow, ObjectTrackRow, PairEvidence, PoseRow, Recording, Retirement,
-    Session, SoundRow, TextTrackRow, TrackRow, TurnRow,
+    Session, SoundEventRow, SoundRow, TextTrackRow, TrackRow, TurnRow,
 };
 use super::recovery::spare;
 use super::store;
@@ -415,6 +415,11 @@ impl Draft {
     /// Puts a sound.
     pub fn sound(&mut self, sound: SoundRow) {
         self.batches.sounds.put(sound);
+    }
+
+    /// Puts a sound that means something.
+    pub fn sound_event(&mut self, event: SoundEventRow) {
+        self.batches.sound_events.put(event);
     }
 
     /// Puts a stretch in which a camera moved.

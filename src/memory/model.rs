@@ -13,7 +13,7 @@ use crate::ids::{
     TurnId,
 };
 use crate::media::Pose;
-use crate::percept::{CameraMove, Embedding, Sound, TextTrack, Transcript};
+use crate::percept::{CameraMove, Embedding, Sound, SoundEvent, TextTrack, Transcript};
 use crate::time::{Span, Timestamp};
 
 use super::versions::shelf::Values;
@@ -496,6 +496,15 @@ pub struct SoundRow {
     pub clip: ClipId,
     /// The sound; with its clip, source, start and kind the row's key.
     pub sound: Sound,
+}
+
+/// A sound that means something.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SoundEventRow {
+    /// The clip.
+    pub clip: ClipId,
+    /// The sound; with its clip, source, start and what it is the row's key.
+    pub event: SoundEvent,
 }
 
 /// A stretch in which a camera itself moved.

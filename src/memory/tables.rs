@@ -57,6 +57,7 @@ macro_rules! each_table {
             watches: $crate::memory::watches::WatchRow,
             firings: $crate::memory::watches::FiringRow,
             passages: $crate::memory::view::documents::PassageRow,
+            sound_events: $crate::memory::model::SoundEventRow,
             camera_moves: $crate::memory::model::CameraMoveRow,
         }
     };

@@ -32,6 +32,8 @@ pub enum Job {
     TextDetector,
     /// Line of text → what it says.
     TextRecognizer,
+    /// Sound → what it is of.
+    SoundClassifier,
     /// Sentence → words, their tags, and which hangs on which.
     Parser,
     /// Word → what it means to other words.
@@ -40,7 +42,7 @@ pub enum Job {
 
 impl Job {
     /// Every job, in the order of the data.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::FaceDetector,
         Self::FaceEmbedder,
         Self::VoiceActivity,
@@ -52,6 +54,7 @@ impl Job {
         Self::ObjectDetector,
         Self::TextDetector,
         Self::TextRecognizer,
+        Self::SoundClassifier,
         Self::Parser,
         Self::Thesaurus,
     ];
@@ -77,6 +80,7 @@ impl Job {
             Self::ObjectDetector => "object_detector",
             Self::TextDetector => "text_detector",
             Self::TextRecognizer => "text_recognizer",
+            Self::SoundClassifier => "sound_classifier",
             Self::Parser => "parser",
             Self::Thesaurus => "thesaurus",
         }

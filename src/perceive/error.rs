@@ -2,7 +2,7 @@
 
 use crate::capture::CaptureError;
 use crate::models::ModelError;
-use crate::perceive::{active_speaker, face, object, speech, text, voice};
+use crate::perceive::{active_speaker, face, object, sound, speech, text, voice};
 
 /// Any fault of perception.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +19,9 @@ pub enum PerceiveError {
     /// Listening for voices.
     #[error(transparent)]
     Voice(#[from] voice::VoiceError),
+    /// Telling sounds apart.
+    #[error(transparent)]
+    Sound(#[from] sound::SoundError),
     /// Comparing mouths with sound.
     #[error(transparent)]
     ActiveSpeaker(#[from] active_speaker::ActiveSpeakerError),

@@ -9,6 +9,7 @@ pub mod job_kind;
 pub mod nms;
 pub mod object;
 pub mod perceptor;
+pub mod sound;
 pub mod speech;
 pub mod text;
 pub mod track;

@@ -19,6 +19,8 @@ pub enum Stage {
     Text,
     /// Voice activity, and turns cut out.
     VoiceActivity,
+    /// Sounds told apart.
+    Sounds,
     /// Who speaks when, two at once included.
     SpeakerSegmentation,
     /// Turns split by speaker and embedded.
@@ -37,12 +39,13 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage, in the order of the data.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Picture,
         Self::Faces,
         Self::Objects,
         Self::Text,
         Self::VoiceActivity,
+        Self::Sounds,
         Self::SpeakerSegmentation,
         Self::Voice,
         Self::ActiveSpeaker,
@@ -61,6 +64,7 @@ impl Stage {
             Self::Objects => "objects",
             Self::Text => "text",
             Self::VoiceActivity => "voice_activity",
+            Self::Sounds => "sounds",
             Self::SpeakerSegmentation => "speaker_segmentation",
             Self::Voice => "voice",
             Self::ActiveSpeaker => "active_speaker",

@@ -126,6 +126,34 @@ pub fn mean_squares(input: &str, shape: &[Option<usize>], weights: &[f32], kept:
     net.file("speaker", tensor(input, from), (&vector, "embs", into), None)
 }
 
+/// A network with the ends of YAMNet that hears tones: of every class the bands of the spectrogram in which it sounds.
+#[allow(dead_code, reason = "the library's own tests need none")]
+pub fn tones(classes: &[(&str, std::ops::Range<usize>)]) -> Vec<u8> {
+    const BANDS: usize = 64;
+    // Silence is log(0.001).
+    const SILENCE: f32 = 6.9;
+    let mut net = Graph::default();
+    let attributes = [ints("axes", &[1, 2]), int("keepdims", 0)];
+    let mean = net.node("ReduceMean", &["patch"], 1, &attributes).remove(0);
+    let above = net.with("Add", &mean, SILENCE);
+    let above = net.one("Relu", &above);
+    let mut weights = vec![0.0; BANDS * classes.len()];
+    for (class, (_, bands)) in classes.iter().enumerate() {
+        for band in bands.clone() {
+            weights[band * classes.len() + class] = 0.5;
+        }
+    }
+    let weights = net.floats(&[BANDS, classes.len()], &weights);
+    let sum = net.two("MatMul", &above, &weights);
+    let sure = net.with("Add", &sum, -8.0);
+    let score = net.one("Sigmoid", &sure);
+    let patch = vec![dim(None, "n"), dim(Some(1), ""), dim(Some(96), ""), dim(Some(BANDS), "")];
+    let into = vec![dim(None, "n"), dim(Some(classes.len()), "")];
+    let names: Vec<&str> = classes.iter().map(|(name, _)| *name).collect();
+    let said = names.join("\n");
+    net.file("tones", tensor("patch", patch), (&score, "score", into), Some(("classes", &said)))
+}
+
 /// Fields of a Protocol Buffers message.
 #[derive(Default)]
 struct Message(Vec<u8>);
@@ -328,16 +356,18 @@ impl Graph {
         let (height, width) = (dim(side, "height"), dim(side, "width"));
         let input = vec![dim(batch, "batch"), dim(Some(3), ""), height, width];
         let into = ["a", "b", "c"].map(|name| dim(None, name)).into();
+        let names = names.map(|names| ("names", names));
         self.file("rectangles", tensor("images", input), (output, "output0", into), names)
     }
 
-    /// The file; `output`: which node's it is, what it is called, and its dimensions.
+    /// The file; `output`: which node's it is, what it is called, and its dimensions; `said`: what it says of itself, under a
+    /// key.
     fn file(
         mut self,
         graph: &str,
         input: Message,
         (output, called, dims): (&str, &str, Vec<Message>),
-        names: Option<&str>,
+        said: Option<(&str, &str)>,
     ) -> Vec<u8> {
         self.add(11, input);
         let node = Message::default().text(1, output).text(2, called).text(4, "Identity");
@@ -347,8 +377,8 @@ impl Graph {
         // Opset 17, IR version 8.
         let opset = Message::default().text(1, "").number(2, 17);
         let mut model = Message::default().number(1, 8).message(7, graph).message(8, opset);
-        if let Some(names) = names {
-            model = model.message(14, Message::default().text(1, "names").text(2, names));
+        if let Some((key, value)) = said {
+            model = model.message(14, Message::default().text(1, key).text(2, value));
         }
         model.0
     }

@@ -101,6 +101,7 @@ impl<'a> Visits<'a> {
             turns: Vec::new(),
             mouths: Vec::new(),
             sounds: Vec::new(),
+            sound_events: Vec::new(),
             camera_moves: Vec::new(),
             poses: Vec::new(),
             key_frames: Vec::new(),

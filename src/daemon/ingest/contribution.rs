@@ -7,7 +7,7 @@ use super::stage::microphone_state::MicrophoneState;
 use super::work::jobs::Pending;
 use super::work::registry::PicturePercepts;
 use crate::media::{Pose, ToldWords};
-use crate::percept::{KeyFrame, Sound, SpeechTurn};
+use crate::percept::{KeyFrame, Sound, SoundEvent, SpeechTurn};
 use crate::time::{Span, Timestamp};
 use crate::window::{ClipClock, FrameSelector};
 
@@ -66,6 +66,8 @@ pub(super) struct MicrophoneContribution {
     pub(super) turns: Vec<FoundTurn>,
     /// Loud sounds that ended before it, and its quiet stretches.
     pub(super) sounds: Vec<Sound>,
+    /// Sounds that mean something and ended before it, or were cut there.
+    pub(super) sound_events: Vec<SoundEvent>,
     /// The stage as it stands now, for the checkpoint.
     pub(super) state: MicrophoneState,
 }

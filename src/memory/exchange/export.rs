@@ -133,6 +133,21 @@ pub enum PerceptLine {
         /// The level before it.
         background_dbfs: f32,
     },
+    /// A sound that means something.
+    SoundEvent {
+        /// Its first second's start.
+        start: Timestamp,
+        /// Its end, or its clip's.
+        end: Timestamp,
+        /// Microphone.
+        source: SourceId,
+        /// Its clip's session.
+        session: SessionId,
+        /// What it is.
+        what: Arc<str>,
+        /// How sure that is, 0–1.
+        confidence: f32,
+    },
     /// A speech turn.
     Turn {
         /// First speech.
@@ -160,9 +175,10 @@ impl PerceptLine {
     fn start(&self) -> Timestamp {
         match self {
             Self::Face { t, .. } | Self::Body { t, .. } | Self::Object { t, .. } => *t,
-            Self::Turn { start, .. } | Self::Sound { start, .. } | Self::Text { start, .. } => {
-                *start
-            }
+            Self::Turn { start, .. }
+            | Self::Sound { start, .. }
+            | Self::SoundEvent { start, .. }
+            | Self::Text { start, .. } => *start,
         }
     }
 }
@@ -330,6 +346,15 @@ impl View {
             sound: row.sound.kind,
             peak_dbfs: row.sound.peak_dbfs,
             background_dbfs: row.sound.background_dbfs,
+        }));
+        let events = self.sound_events(filter).into_iter();
+        lines.extend(events.map(|row| PerceptLine::SoundEvent {
+            start: row.event.span.start,
+            end: row.event.span.end,
+            source: row.event.source.clone(),
+            session: row.clip.session,
+            what: Arc::clone(&row.event.what),
+            confidence: row.event.confidence,
         }));
         lines.sort_by_key(PerceptLine::start);
         lines

@@ -28,7 +28,7 @@ pub(super) enum Holds {
 use Holds::{Code, Key, Label, Opaque, Row, Words};
 
 /// Every column that is text or bytes, by table.
-pub(super) const COLUMNS: [(&str, &[(&str, Holds)]); 28] = [
+pub(super) const COLUMNS: [(&str, &[(&str, Holds)]); 29] = [
     ("session", &[("sha256", Code), ("path", Label), ("selection", Key)]),
     ("clip", &[("key_frames", Row)]),
     ("entity", &[("id", Code)]),
@@ -79,6 +79,7 @@ pub(super) const COLUMNS: [(&str, &[(&str, Holds)]); 28] = [
     ("firing", &[("entity", Code), ("source", Label), ("state", Code)]),
     ("object_track", &[("source", Label), ("label", Code), ("object", Code), ("sightings", Code)]),
     ("text_track", &[("source", Label), ("text", Row)]),
+    ("sound_event", &[("source", Label), ("what", Label)]),
     ("camera_move", &[("source", Label)]),
 ];
 

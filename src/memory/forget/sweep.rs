@@ -51,6 +51,9 @@ pub(super) fn sweep_all(
     sweep(db, &tables.sounds, rows, |row| {
         when(reach.span.is_some_and(|span| span.intersection(row.sound.span).is_some()))
     })?;
+    sweep(db, &tables.sound_events, rows, |row| {
+        when(reach.span.is_some_and(|span| span.intersection(row.event.span).is_some()))
+    })?;
     sweep(db, &tables.camera_moves, rows, |row| {
         when(reach.span.is_some_and(|span| span.intersection(row.moved.span).is_some()))
     })?;

@@ -1,6 +1,6 @@
 //! How each row type lies in SQLite and enters the hash: reading and binding of columns.
 //!
-//! `percepts`, `camera_moves`, `objects`, `texts`, `identity` and `memories` say it for each row type; `shelved` how the large ones lie
+//! `percepts`, `camera_moves`, `sound_events`, `objects`, `texts`, `identity` and `memories` say it for each row type; `shelved` how the large ones lie
 //! on the shelf; `sightings` their column.
 
 mod camera_moves;
@@ -11,6 +11,7 @@ mod passages;
 mod percepts;
 mod shelved;
 mod sightings;
+mod sound_events;
 mod texts;
 mod watches;
 

@@ -12,12 +12,12 @@ use crate::ids::{
 use crate::media::Pose;
 use crate::memory::model::{
     CameraMoveRow, Clip, Decision, Fact, FactAction, Ground, MediaDigest, MediaKind, MediaRow,
-    MemoryKind, MemoryRow, MemoryVector, ObjectTrackRow, PoseRow, Retirement, SoundRow,
-    TextTrackRow, TrackRow, TurnRow,
+    MemoryKind, MemoryRow, MemoryVector, ObjectTrackRow, PoseRow, Retirement, SoundEventRow,
+    SoundRow, TextTrackRow, TrackRow, TurnRow,
 };
 use crate::memory::versions::shelf::{Shelf, Slice};
 use crate::memory::versions::sightings::{Packed, Sightings};
-use crate::percept::{CameraMove, Sound, SoundKind, TextTrack, Transcript, Word};
+use crate::percept::{CameraMove, Sound, SoundEvent, SoundKind, TextTrack, Transcript, Word};
 use crate::time::{Span, Timestamp};
 
 /// Before a vector's components: its memory and its model.
@@ -344,6 +344,26 @@ pub(super) fn read_sound(bytes: &[u8]) -> Option<SoundRow> {
     let peak_dbfs = from.small().map(f32::from_bits)?;
     let background_dbfs = from.small().map(f32::from_bits)?;
     Some(SoundRow { clip, sound: Sound { source, span, kind, peak_dbfs, background_dbfs } })
+}
+
+pub(super) fn write_sound_event(row: &SoundEventRow, into: &mut Vec<u8>) {
+    let (mut out, event) = (Writer(into), &row.event);
+    out.clip(row.clip);
+    out.text(event.source.as_str());
+    out.span(event.span);
+    out.text(&event.what);
+    out.small(event.confidence.to_bits());
+    out.byte(event.continued.into());
+}
+
+pub(super) fn read_sound_event(bytes: &[u8]) -> Option<SoundEventRow> {
+    let mut from = Reader(bytes);
+    let (clip, source, span) = (from.clip()?, from.source()?, from.span()?);
+    let what: String = from.text()?;
+    let confidence = from.small().map(f32::from_bits)?;
+    let continued = from.byte()? != 0;
+    let event = SoundEvent { source, span, what: what.into(), confidence, continued };
+    Some(SoundEventRow { clip, event })
 }
 
 pub(super) fn write_camera_move(row: &CameraMoveRow, into: &mut Vec<u8>) {
@@ -727,6 +747,12 @@ mod tests {
             let (peak_dbfs, background_dbfs) = (-3.5, -60.25);
             let sound = Sound { source: source.clone(), span, kind, peak_dbfs, background_dbfs };
             there_and_back(&SoundRow { clip, sound });
+            for continued in [false, true] {
+                let (source, confidence) = (source.clone(), 0.75);
+                let what = "a door bell".into();
+                let event = SoundEvent { source, span, what, confidence, continued };
+                there_and_back(&SoundEventRow { clip, event });
+            }
             let moved = CameraMove { source: source.clone(), span };
             there_and_back(&CameraMoveRow { clip, moved });
         }

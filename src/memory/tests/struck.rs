@@ -2,7 +2,7 @@
 
 use super::erasing::holds;
 use super::*;
-use crate::percept::{CameraMove, Sound, SoundKind};
+use crate::percept::{CameraMove, Sound, SoundEvent, SoundKind};
 
 /// Rosalind's traces all over a second recording of the household.
 fn with_rosalind(memory: &Memory) -> (EntityId, Recording) {
@@ -39,6 +39,14 @@ fn with_rosalind(memory: &Memory) -> (EntityId, Recording) {
     draft.turn(said);
     let span = Span::new(at(52), at(54));
     draft.camera_move(CameraMoveRow { clip, moved: CameraMove { source: source.clone(), span } });
+    let event = SoundEvent {
+        source: source.clone(),
+        span,
+        what: "Rosalind's dog".into(),
+        confidence: 0.9,
+        continued: false,
+    };
+    draft.sound_event(SoundEventRow { clip, event });
     draft.sound(SoundRow {
         clip,
         sound: Sound {

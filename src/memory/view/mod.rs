@@ -33,7 +33,7 @@ use self::filter::{Filter, Order, PerceptFilter};
 use self::present::{PresentMemory, PresentState};
 use super::model::{
     CameraMoveRow, Clip, Decision, Exemplar, MediaDigest, MediaRow, MemoryRow, PairEvidence,
-    PoseRow, Retirement, Session, SoundRow, TrackRow, TurnRow,
+    PoseRow, Retirement, Session, SoundEventRow, SoundRow, TrackRow, TurnRow,
 };
 use super::tables::Tables;
 use super::vectors::likeness;
@@ -236,6 +236,15 @@ impl View {
         let mut found = rows(self.percepts(&self.tables.sounds, filter));
         found.retain(|row| filter.admits(row.sound.span, row.clip, &row.sound.source));
         found.sort_by_key(|row| (row.sound.span, row.key()));
+        found
+    }
+
+    /// Sounds that mean something, by span, clip, source and what they are; they are nobody's.
+    #[must_use]
+    pub fn sound_events(&self, filter: &PerceptFilter) -> Vec<Arc<SoundEventRow>> {
+        let mut found = rows(self.percepts(&self.tables.sound_events, filter));
+        found.retain(|row| filter.admits(row.event.span, row.clip, &row.event.source));
+        found.sort_by_key(|row| (row.event.span, row.key()));
         found
     }
 

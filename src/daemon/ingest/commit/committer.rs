@@ -32,7 +32,8 @@ use crate::ids::{ClipId, SessionId, SourceId};
 use crate::memorize::model::{SpooledClip, SpooledTurn};
 use crate::memorize::{Scene, Upkeep};
 use crate::memory::model::{
-    CameraMoveRow, Clip, Media, MediaKind, PoseRow, Recording, SoundRow, TextTrackRow,
+    CameraMoveRow, Clip, Media, MediaKind, PoseRow, Recording, SoundEventRow, SoundRow,
+    TextTrackRow,
 };
 use crate::memory::{Draft, MemoryError, View};
 use crate::percept::ClipPercepts;
@@ -270,6 +271,7 @@ impl Committer {
         }
         let Some(heard) = self.turns(boundary, &microphones, told) else { return Ok(false) };
         let sounds = self.sounds(&microphones);
+        let sound_events = self.sound_events(&microphones);
         let still = !cameras.is_empty() && cameras.values().all(|camera| camera.still);
         self.patience.room(self.settings.memory.dir());
         self.keep_up(boundary.start)?;
@@ -287,6 +289,7 @@ impl Committer {
         let clip = ClipId { session, index: boundary.index };
         let (mut percepts, late) = self.percepts(clip, boundary, &dispatch, &mut cameras, heard);
         percepts.sounds = sounds;
+        percepts.sound_events = sound_events;
         let reserved = self.said.reserved(&percepts.turns);
 
         let before = self.settings.memory.view();
@@ -470,6 +473,9 @@ fn keep_clip(percepts: &ClipPercepts, before: &View, draft: &mut Draft) {
     }
     for sound in &percepts.sounds {
         draft.sound(SoundRow { clip: percepts.clip, sound: sound.clone() });
+    }
+    for event in &percepts.sound_events {
+        draft.sound_event(SoundEventRow { clip: percepts.clip, event: event.clone() });
     }
     for moved in &percepts.camera_moves {
         draft.camera_move(CameraMoveRow { clip: percepts.clip, moved: moved.clone() });

@@ -131,6 +131,7 @@ pub(in crate::daemon::ingest) fn commit(
         turns: vec![turn],
         mouths: Vec::new(),
         sounds: Vec::new(),
+        sound_events: Vec::new(),
         camera_moves: Vec::new(),
         poses: Vec::new(),
         key_frames: Vec::new(),

@@ -105,6 +105,7 @@ impl Committer {
             turns,
             mouths,
             sounds: Vec::new(),
+            sound_events: Vec::new(),
             camera_moves,
             poses: dispatch.poses.clone(),
             key_frames,

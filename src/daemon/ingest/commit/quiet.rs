@@ -67,6 +67,7 @@ fn is_empty(percepts: &ClipPercepts) -> bool {
         && percepts.texts.is_empty()
         && percepts.turns.is_empty()
         && percepts.sounds.iter().all(|sound| sound.kind == SoundKind::Quiet)
+        && percepts.sound_events.is_empty()
         && percepts.counts.dropped == 0
 }
 
@@ -94,6 +95,7 @@ mod tests {
             turns: Vec::new(),
             mouths: Vec::new(),
             sounds: Vec::new(),
+            sound_events: Vec::new(),
             camera_moves: Vec::new(),
             poses: Vec::new(),
             key_frames: Vec::new(),

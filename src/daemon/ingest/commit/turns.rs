@@ -19,7 +19,7 @@ use crate::perceive::voice::{
     ReclusterSettings, VoiceJob, Voices, assign_overlap, deduplicate_microphones, has_short,
     is_far_or_narrowband, recent_turns, split_overlapped_speakers,
 };
-use crate::percept::{Sound, SoundKind, SpeechTurn, Transcript};
+use crate::percept::{Sound, SoundEvent, SoundKind, SpeechTurn, Transcript};
 
 /// How often one that waits for words looks whether it still may.
 const WORDS_LOOK: Duration = Duration::from_millis(5);
@@ -142,6 +142,18 @@ impl Committer {
         let mut sounds: Vec<Sound> = all.filter(|sound| !own(sound)).cloned().collect();
         sounds.sort_by(|a, b| (a.span, &a.source, a.kind).cmp(&(b.span, &b.source, b.kind)));
         sounds
+    }
+
+    /// Sounds that mean something, but for what the robot itself let out.
+    pub(super) fn sound_events(
+        &self,
+        parts: &BTreeMap<usize, Box<MicrophoneContribution>>,
+    ) -> Vec<SoundEvent> {
+        let all = parts.values().flat_map(|part| &part.sound_events);
+        let own = |event: &SoundEvent| self.settings.inbox.is_own(&event.source, event.span);
+        let mut events: Vec<SoundEvent> = all.filter(|event| !own(event)).cloned().collect();
+        events.sort_by(|a, b| (a.span, &a.source, &a.what).cmp(&(b.span, &b.source, &b.what)));
+        events
     }
 
     /// A turn with its words, or with what will bring them; what was asked for when it ended is not asked for again.

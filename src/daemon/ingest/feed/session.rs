@@ -285,18 +285,20 @@ impl Session {
         let mut consumed = BTreeMap::new();
         let mut heard = Vec::new();
         for (source, state) in microphones.iter().zip(state.microphones) {
-            let (finder, ahead, done) = match state {
-                Some(state) => (Some(state.finder), state.ahead, state.consumed),
-                None => (None, Vec::new(), done_before),
+            let (finder, listener, ahead, done) = match state {
+                Some(state) => (Some(state.finder), state.listener, state.ahead, state.consumed),
+                None => (None, None, Vec::new(), done_before),
             };
             // Without a voice activity model nobody listens.
             let Some(finder) = settings.perceivers.turn_finder(source, finder)? else { continue };
+            let listener = settings.perceivers.sound_listener(source, listener)?;
             let (steps, taken) = Way::new(config.window.sound_queue, live);
             consumed.insert(source.clone(), done);
             let stage = MicrophoneStage {
                 index: heard.len(),
                 source: source.clone(),
                 finder,
+                listener,
                 ahead,
                 consumed: done,
                 jobs: pool.queue(),

@@ -23,6 +23,7 @@ use crate::daemon::ingest::work::jobs::JobQueue;
 use crate::ids::SourceId;
 use crate::media::Block;
 use crate::perceive::PerceiveError;
+use crate::perceive::sound::SoundListener;
 use crate::perceive::voice::{RawTurn, TurnSegmenter, VoiceJob, Voices};
 use crate::percept::SpeechTurn;
 use crate::supervise::Attempts;
@@ -45,6 +46,8 @@ pub(in crate::daemon::ingest) struct MicrophoneStage {
     pub(in crate::daemon::ingest) index: usize,
     pub(in crate::daemon::ingest) source: SourceId,
     pub(in crate::daemon::ingest) finder: TurnSegmenter,
+    /// Listens for sounds that mean something; `None` where nobody does.
+    pub(in crate::daemon::ingest) listener: Option<SoundListener>,
     /// Turns of a resumed session that were found beyond its last boundary.
     pub(in crate::daemon::ingest) ahead: Vec<RawTurn>,
     pub(in crate::daemon::ingest) consumed: Timestamp,
@@ -171,11 +174,16 @@ impl MicrophoneStage {
     fn find(&mut self, sound: Option<&Block>, flush: bool) -> Result<Vec<RawTurn>, PerceiveError> {
         self.settings.failpoints.pass("microphone");
         let finder = &mut self.finder;
-        match sound {
-            Some(block) => {
-                let stages = &self.settings.perceivers.stages;
-                Ok(stages.time(Stage::VoiceActivity, || finder.push(block))?)
+        let stages = &self.settings.perceivers.stages;
+        if let Some(listener) = &mut self.listener {
+            match sound {
+                Some(block) => stages.time(Stage::Sounds, || listener.push(block))?,
+                None if flush => listener.flush(),
+                None => {}
             }
+        }
+        match sound {
+            Some(block) => Ok(stages.time(Stage::VoiceActivity, || finder.push(block))?),
             None if flush => Ok(finder.flush()?),
             None => Ok(Vec::new()),
         }
@@ -185,6 +193,7 @@ impl MicrophoneStage {
     fn begin_anew(&mut self) -> Result<(), PerceiveError> {
         let finder = self.settings.perceivers.turn_finder(&self.source, None)?;
         self.finder = finder.ok_or(PerceiveError::WorkerLost)?;
+        self.listener = self.settings.perceivers.sound_listener(&self.source, None)?;
         self.losses.add(Cause::Fault, self.source.as_str());
         self.settings.gauges.restarted("microphone");
         Ok(())
@@ -215,8 +224,12 @@ impl MicrophoneStage {
         }
         let ahead = underway.iter().map(|turn| turn.raw.clone()).collect();
         let sounds = self.finder.sounds_until(boundary.end);
+        let listener = self.listener.as_mut();
+        let sound_events = listener.map(|listener| listener.until(boundary.end));
+        let sound_events = sound_events.unwrap_or_default();
         let finder = self.finder.state().clone();
-        let state = MicrophoneState { finder, ahead, consumed: self.consumed };
-        MicrophoneContribution { turns, sounds, state }
+        let listener = self.listener.as_ref().map(|listener| listener.state().clone());
+        let state = MicrophoneState { finder, listener, ahead, consumed: self.consumed };
+        MicrophoneContribution { turns, sounds, sound_events, state }
     }
 }

@@ -16,6 +16,7 @@ use crate::perceive::face::{
     DetectorFiles, EmbedderFile, EmbedderKind, FaceAnalyser, FaceModels, FaceTracker, Faces,
 };
 use crate::perceive::object::{Followed, ObjectDetector, ObjectModel, ObjectTracker, Things};
+use crate::perceive::sound::{SoundListener, SoundListenerState, YamNet};
 use crate::perceive::speech;
 use crate::perceive::speech::{MoonshineFiles, OpenAiTranscriber, Recogniser};
 use crate::perceive::text::{TextFiles, TextReader, TextTracker};
@@ -28,6 +29,9 @@ use crate::perceive::voice::{
 use crate::runtime::onnx;
 use crate::runtime::onnx::{Device, INTRA_OP_THREADS};
 use crate::telemetry::stage_times::StageTimes;
+
+/// The model that tells sounds apart.
+const SOUNDS: &str = "yamnet";
 
 /// Cameras whose calibration is known.
 pub type Calibrations = BTreeMap<SourceId, CameraInfo>;
@@ -59,6 +63,8 @@ pub struct PerceiverSet {
     pub objects: Option<ObjectModel>,
     /// What reads words in view; `None` where that is off, or a network of it is missing.
     texts: Option<TextFiles>,
+    /// What tells sounds apart; `None` where that is off, or it cannot be used.
+    sounds: Option<PathBuf>,
     /// Abilities that are missing, and why.
     pub degraded: Vec<String>,
     /// Where the time goes; shared with everything that is loaded from this set.
@@ -115,6 +121,16 @@ impl PerceiverSet {
                 recognizer: recognizer.path,
             });
         }
+        let mut sounds = None;
+        if config.sounds.on {
+            match catalogue.file(SOUNDS) {
+                Ok(file) => sounds = Some(file.path),
+                Err(error) if error.is_absence() => {
+                    degraded.push(format!("sounds that mean something: {error}"));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
         if config.models.device == Device::TensorRt {
             onnx::keep_engines_in(&config.store_dir().join("tensorrt"));
         }
@@ -156,7 +172,7 @@ impl PerceiverSet {
                 None
             }
         };
-        let set = Self {
+        let mut set = Self {
             config: config.clone(),
             calibrated,
             change_finder,
@@ -171,10 +187,16 @@ impl PerceiverSet {
             recogniser,
             objects,
             texts,
+            sounds,
             degraded,
             stages: Arc::default(),
             heard: Arc::default(),
         };
+        // What the configuration names and the model does not know is told of now, not with the first sound.
+        if let Err(error) = set.sound_listener(&SourceId::new(""), None) {
+            set.degraded.push(format!("sounds that mean something: {error}"));
+            set.sounds = None;
+        }
         Ok(set)
     }
 
@@ -218,6 +240,21 @@ impl PerceiverSet {
             Some(state) => TurnSegmenter::resume(settings, activity, state),
             None => TurnSegmenter::new(source.clone(), settings, activity),
         }))
+    }
+
+    /// What listens at one microphone for sounds that mean something, fresh or as it was; `None` where nobody does.
+    ///
+    /// # Errors
+    /// When the model cannot be opened, or knows no class of that name.
+    pub fn sound_listener(
+        &self,
+        source: &SourceId,
+        state: Option<SoundListenerState>,
+    ) -> Result<Option<SoundListener>, PerceiveError> {
+        let Some(file) = &self.sounds else { return Ok(None) };
+        let classifier = Box::new(YamNet::open(file)?);
+        let kinds = &self.config.sounds.event;
+        Ok(Some(SoundListener::new(source.clone(), classifier, kinds, state)?))
     }
 
     /// The calibrations of a session: those that its recording tells, and those that the configuration names, which

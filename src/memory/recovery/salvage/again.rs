@@ -69,7 +69,9 @@ pub(super) fn rows(
     }
     each_table!(make_commits);
     make("session", SESSIONS)?;
-    for table in ["track", "object_track", "text_track", "turn", "sound", "camera_move"] {
+    for table in
+        ["track", "object_track", "text_track", "turn", "sound", "sound_event", "camera_move"]
+    {
         make("clip", &clips(table))?;
     }
     make("session", SESSIONS_WITHOUT_CLIPS)?;
