@@ -91,12 +91,7 @@ pub fn rule(
 
 /// With a capital and a full stop, which the parser goes by.
 fn sentence(text: &str) -> String {
-    let mut text = text.trim().trim_end_matches(['.', '!', '?']).to_owned();
-    if let Some(first) = text.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    text.push('.');
-    text
+    format!("{}.", capitalised(text.trim().trim_end_matches(['.', '!', '?'])))
 }
 
 /// How long something is to last, and where that stands.
@@ -323,7 +318,7 @@ impl Reading<'_> {
     fn is_name(&self, at: usize) -> bool {
         let word = self.word(at);
         word.tag.starts_with("NNP") && word.form.starts_with(char::is_uppercase)
-            || self.names.contains(&word.form.to_lowercase())
+            || self.names.contains(word.form.to_lowercase().as_str())
     }
 
     fn is_somebody(&self, at: usize) -> bool {
@@ -421,7 +416,7 @@ impl Reading<'_> {
             }
             let word = match role {
                 Role::Oblique(word) => word,
-                Role::Object if entered && !clause.passive => "in".to_owned(),
+                Role::Object if entered && !clause.passive => "in".into(),
                 _ => continue,
             };
             if self.is_timed(at) || !word.split(' ').all(|one| is("places", one)) {
