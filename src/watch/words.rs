@@ -19,6 +19,7 @@ use crate::language::thesaurus::field;
 use crate::memory::{Happening, Hours, Rule};
 use crate::recall::lexer::{quoted_ranges, tokens};
 use crate::recall::time_expr::{Precision, TimeExpr, When, duration_secs, told_expressions};
+use crate::text::capitalised;
 use crate::time::{Span, Timestamp};
 
 /// "After 22:00" of an evening lasts until this hour.

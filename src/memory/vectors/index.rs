@@ -43,7 +43,7 @@ const LEAST_AGAIN: usize = 1_000;
 /// … at most so many at first, …
 const MOST_AGAIN: usize = 8_192;
 /// … and so many of those that pass a filter: of more, one in so many says enough.
-const MOST_AGAIN_OF_SOME: usize = 4_096;
+const MOST_AGAIN_OF_SOME: usize = 16_384;
 /// True cosines computed beside one per hit wanted.
 const EXACTLY: usize = 74;
 /// Vectors are asked for so many before they are read.
