@@ -18,6 +18,7 @@ mod naming;
 mod place;
 mod plan;
 mod question;
+mod stranger;
 #[cfg(test)]
 mod tests;
 mod topic;
@@ -193,6 +194,9 @@ impl Meaning {
         people: &BTreeSet<String>,
         now: Timestamp,
     ) -> Option<Meant> {
+        if stranger::is_asked_of(question, told, people, &self.language) {
+            return None;
+        }
         self.beside(question, told, people, now, |asked| {
             let finding = match planned(asked) {
                 Some(finding) => {
@@ -401,7 +405,7 @@ fn value_of(corpus: &Corpus<'_>, question: &Question, best: &Candidate) -> Strin
     let meant = sentence.terms.iter().find(|term| term.at == at && term.is_name);
     let word = &sentence.words[at];
     match meant {
-        Some(_) if word.label == "poss" && question.kind == Kind::Person => word.form.clone(),
+        Some(_) if word.label == "poss" && question.kind == Kind::Person => word.form.to_string(),
         _ => corpus.say(best.note, sentence, at),
     }
 }
