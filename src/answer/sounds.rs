@@ -184,7 +184,7 @@ fn is_called(what: &str, word: &Word) -> bool {
 }
 
 fn wanted(words: &[Word]) -> Wanted {
-    let form = |at: usize| words.get(at).map_or(String::new(), |word| word.form.to_lowercase());
+    let form = |at: usize| words.get(at).map(|word| word.form.to_lowercase()).unwrap_or_default();
     match (form(0).as_str(), form(1).as_str()) {
         ("how", "often" | "many") => Wanted::HowOften,
         ("when", _) => Wanted::When,
