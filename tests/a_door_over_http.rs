@@ -200,6 +200,9 @@ fn a_recording_is_asked_about_corrected_and_watched() {
     let metrics = String::from_utf8(program.get("/metrics").2).unwrap();
     assert!(metrics.contains("engram_requests_total{kind=\"questions\"}"), "{metrics}");
     commands(&robot, port);
+    let dry = json!({ "entity": "Zelda", "dry_run": true });
+    assert_eq!(program.done("/api/forget", &dry)["persons"], 1);
+    assert_eq!(program.get("/api/media/Zelda").0, 200);
     program.done("/api/forget", &json!({ "entity": "Zelda" }));
     assert_eq!(program.get("/api/media/Zelda").0, 404);
     assert_eq!(daemon.terminate().0, Some(0));

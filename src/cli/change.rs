@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
 use super::context::Context;
@@ -62,9 +62,14 @@ pub(super) struct RememberArgs {
   engramd forget --document manual.pdf
   engramd forget --fact Ava likes \"?\"             what states that; \"?\": whatever it is
   engramd forget --start 2026-03-02T17:00:00Z --end 2026-03-02T18:00:00Z
-  engramd forget --start yesterday --end \"today 14:00\"")]
-#[group(required = true)]
+  engramd forget --start yesterday --end \"today 14:00\"
+  engramd forget --entity person_4 --dry-run     what would go; nothing does",
+    group = ArgGroup::new("what").required(true).multiple(true)
+        .args(["entity", "memory", "fact", "document", "start", "end"]))]
 pub(super) struct ForgetArgs {
+    /// Erase nothing, and count what would go.
+    #[arg(long)]
+    dry_run: bool,
     /// Everything about this person, place or thing: an id, a name (of people nobody has met, too), or what a thing or a
     /// place is called; letter case and articles do not matter.
     #[arg(long, value_name = "WHO", conflicts_with_all = ["memory", "fact", "document", "start", "end"])]
@@ -181,8 +186,27 @@ pub(super) fn forget(args: ForgetArgs, context: &Context) -> anyhow::Result<u8> 
         ("document", json!(args.document)),
         ("start", json!(start)),
         ("end", json!(end)),
+        ("dry_run", json!(args.dry_run.then_some(true))),
     ]);
+    if args.dry_run {
+        return counted(&reader::command(context, "forget", &payload)?, context);
+    }
     done("forget", &payload, context)
+}
+
+/// What would go, a line for each count that is not nought.
+fn counted(reply: &Value, context: &Context) -> anyhow::Result<u8> {
+    if context.json {
+        print::json(reply)?;
+        return Ok(0);
+    }
+    print::line("This would be erased; nothing is:")?;
+    for (what, count) in reply.as_object().into_iter().flatten() {
+        if count.as_f64().is_some_and(|count| count > 0.0) {
+            print::line(format!("  {:<14} {count}", what.replace('_', " ")))?;
+        }
+    }
+    Ok(0)
 }
 
 pub(super) fn name(args: NameArgs, context: &Context) -> anyhow::Result<u8> {

@@ -139,7 +139,7 @@ pub(super) fn command(context: &Context, topic: &str, payload: &Value) -> anyhow
     let done = match (&context.data_dir, Command::at(topic)) {
         (Some(_), Some(Ok(command))) => match MemoryService::over_store(&context.config) {
             // What waits for the broker may speak of it.
-            Ok(service) if command == Command::Forget => {
+            Ok(service) if command == Command::Forget && !is_dry(payload) => {
                 let outbox = service.dir().to_owned();
                 let key = context.config.store_key()?;
                 let key = key.as_ref();
@@ -164,6 +164,11 @@ pub(super) fn command(context: &Context, topic: &str, payload: &Value) -> anyhow
         _ => by_daemon(context, topic, payload),
     };
     done.with_context(|| format!("{topic} was not done"))
+}
+
+/// Whether it only asks what it would do.
+fn is_dry(payload: &Value) -> bool {
+    payload.get("dry_run").and_then(Value::as_bool).unwrap_or_default()
 }
 
 fn by_daemon(context: &Context, topic: &str, payload: &Value) -> anyhow::Result<Value> {

@@ -12,6 +12,7 @@ mod feedback;
 #[cfg(test)]
 mod killed;
 mod privacy;
+mod spooled;
 mod unmet;
 mod watch;
 

@@ -6,7 +6,7 @@ import { command, may, query } from "./api.js";
 import { carryOut, dialog, failure, loading, memoryChanged, meter, picture, soundButton, terms } from "./parts.js";
 import { clip, nearestFrame, turnOf } from "./clips.js";
 import { about } from "./evidence.js";
-import { askToForget, memoryTally } from "./forget.js";
+import { askToForget } from "./forget.js";
 import { everybody } from "./who.js";
 import { kindWord, percent, readable, span, when } from "./words.js";
 
@@ -125,7 +125,7 @@ function tools(box, shown) {
               title: "Forget this memory?",
               word: "this memory",
               target: { memory: row.id },
-              tally: () => memoryTally(shown),
+              first: `the sentence “${shown.text}”`,
               after: () => {
                 box.close();
                 memoryChanged();

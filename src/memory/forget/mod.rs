@@ -15,6 +15,7 @@ mod reach;
 pub(crate) mod steps;
 mod strike;
 mod sweep;
+mod tally;
 pub(super) mod thin;
 
 use std::sync::Arc;
@@ -38,6 +39,7 @@ use super::{Memory, store};
 pub(super) use columns::sealed;
 use reach::Reach;
 pub(super) use sweep::named_media;
+pub use tally::Tally;
 
 /// What stands in place of a name or mention that was erased.
 pub const ERASED: &str = "<erased>";
