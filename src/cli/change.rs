@@ -1,4 +1,4 @@
-//! `engramd remember | forget | name | feedback`: what changes the memory, done by the daemon, or in the store
+//! `engramd remember | forget | pin | name | feedback`: what changes the memory, done by the daemon, or in the store
 //! itself with `--data-dir`.
 
 use std::path::PathBuf;
@@ -91,6 +91,19 @@ pub(super) struct ForgetArgs {
     /// … to here (of a day its end).
     #[arg(long, value_name = "T", value_parser = TimeArg::parse, requires = "start")]
     end: Option<TimeArg>,
+}
+
+/// Keep a memory whatever fades and ages, or let it go its way again; `forget` takes it all the same.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  engramd pin memory_17
+  engramd pin memory_17 --off     it may fade again")]
+pub(super) struct PinArgs {
+    /// Which memory: its id.
+    memory: String,
+    /// Pinned no longer.
+    #[arg(long)]
+    off: bool,
 }
 
 /// Give somebody a name; show a picture of them, or play their voice, so that they are known by it.
@@ -192,6 +205,11 @@ pub(super) fn forget(args: ForgetArgs, context: &Context) -> anyhow::Result<u8> 
         return counted(&reader::command(context, "forget", &payload)?, context);
     }
     done("forget", &payload, context)
+}
+
+pub(super) fn pin(args: &PinArgs, context: &Context) -> anyhow::Result<u8> {
+    let payload = json!({ "memory": args.memory, "pinned": !args.off });
+    done("pin", &payload, context)
 }
 
 /// What would go, a line for each count that is not nought.

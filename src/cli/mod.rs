@@ -116,6 +116,8 @@ enum Command {
     Remember(change::RememberArgs),
     /// Erase an entity, a memory or a stretch of time.
     Forget(change::ForgetArgs),
+    /// Keep a memory whatever fades and ages.
+    Pin(change::PinArgs),
     /// Give somebody a name; show their face, play their voice.
     Name(change::NameArgs),
     /// Whose face or voice is this? Nothing of it is kept.
@@ -257,6 +259,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Recall(args) => recall::run(&args, &context),
         Command::Remember(args) => change::remember(args, &context),
         Command::Forget(args) => change::forget(args, &context),
+        Command::Pin(args) => change::pin(&args, &context),
         Command::Name(args) => change::name(args, &context),
         Command::Identify(args) => identify::run(&args, &context),
         Command::Documents(args) => documents::run(&args, &context),

@@ -35,6 +35,7 @@ schemas!(
     "identify",
     "name",
     "people",
+    "pin",
     "pose",
     "privacy",
     "progress",
@@ -49,9 +50,10 @@ schemas!(
 );
 
 /// Commands that are answered with `done`, and what each is for.
-const COMMANDS: [(&str, &str); 9] = [
+const COMMANDS: [(&str, &str); 10] = [
     ("remember", "Tell something to remember."),
     ("forget", "Erase somebody, a memory, facts or a stretch of time. It really is erased."),
+    ("pin", "Keep a memory whatever fades and ages, or let it go its way again."),
     ("name", "Give somebody a name; show a picture of them, or play their voice."),
     ("people", "Overrule who is who: merge, split."),
     ("feedback", "Say whether an answer was right."),

@@ -18,6 +18,8 @@ pub enum Command {
     Remember,
     /// Forgetting.
     Forget,
+    /// Keeping a memory.
+    Pin,
     /// Naming an entity.
     Name,
     /// Whose a face or a voice is.
@@ -41,8 +43,8 @@ pub enum Command {
 }
 
 /// Topics below the robot's that are subscribed to.
-const COMMAND_FILTERS: [&str; 13] = [
-    "ask", "remember", "forget", "name", "identify", "people", "feedback", "query", "pose",
+const COMMAND_FILTERS: [&str; 14] = [
+    "ask", "remember", "forget", "pin", "name", "identify", "people", "feedback", "query", "pose",
     "speaking", "privacy", "watch", "replay/+",
 ];
 
@@ -54,6 +56,7 @@ impl Command {
             "ask" => Self::Ask,
             "remember" => Self::Remember,
             "forget" => Self::Forget,
+            "pin" => Self::Pin,
             "name" => Self::Name,
             "identify" => Self::Identify,
             "people" => Self::People,

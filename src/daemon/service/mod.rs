@@ -11,6 +11,7 @@ mod document;
 mod feedback;
 #[cfg(test)]
 mod killed;
+mod pin;
 mod privacy;
 mod spooled;
 mod unmet;
@@ -413,6 +414,7 @@ impl MemoryService {
                 None => self.remember(remember),
             },
             Request::Forget(forget) => self.forget(&forget),
+            Request::Pin(pin) => self.pin(&pin),
             Request::Name(name) => self.name(&name),
             Request::Identify(identify) => self.identify(&identify),
             Request::People(people) => self.people(&people),

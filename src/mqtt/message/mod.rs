@@ -19,8 +19,8 @@ pub use publication::{
 pub use refusal::{Refusal, RefusalCode};
 pub use replay::{ReplayCommand, ReplayRate, ReplayVerb};
 pub use request::{
-    AsOf, Ask, Effort, Feedback, Forget, Identify, Name, Pattern, People, Pose, Privacy, Query,
-    QueryVerb, Remember, Request, Speaking, Triple, Verdict,
+    AsOf, Ask, Effort, Feedback, Forget, Identify, Name, Pattern, People, Pin, Pose, Privacy,
+    Query, QueryVerb, Remember, Request, Speaking, Triple, Verdict,
 };
 pub use watch::{Watch, WatchEvent, check_rule};
 

@@ -78,6 +78,7 @@ fn read(command: Command, payload: &[u8], json_claimed: bool) -> Result<Request,
         Command::Ask => ask(text, json_claimed).map(Request::Ask),
         Command::Remember => remember(text).map(Request::Remember),
         Command::Forget => forget(text).map(Request::Forget),
+        Command::Pin => object(text, r#"{"memory":"memory_17","pinned":true}"#).map(Request::Pin),
         Command::Name => name(text).map(Request::Name),
         Command::Identify => identify(text).map(Request::Identify),
         Command::People => people(text).map(Request::People),
@@ -344,7 +345,7 @@ fn replay(verb: ReplayVerb, payload: &[u8]) -> Result<ReplayCommand, Refusal> {
 
 /// What fuzzing and mutations start from: the place of the command in [`exercise`]'s list, then the payload.
 #[cfg(test)]
-pub(crate) const REQUEST_SEEDS: [&str; 10] = [
+pub(crate) const REQUEST_SEEDS: [&str; 11] = [
     "\u{0}{\"question\":\"Who was here?\",\"as_of\":{\"seq\":3},\"id\":\"a\"}",
     "\u{1}{\"text\":\"x\",\"pinned\":true,\"entities\":[\"Ava\"],\"fact\":{\"subject\":\"x\",\"attribute\":\"y\",\"value\":\"z\"}}",
     "\u{1}{\"document\":{\"name\":\"a.md\",\"passages\":[{\"text\":\"b\",\"heading\":null,\"page\":1,\"line\":2,\"last_line\":3}]}}",
@@ -355,12 +356,13 @@ pub(crate) const REQUEST_SEEDS: [&str; 10] = [
     "\u{c}{\"rate\":\"max\"}",
     "\u{11}{\"add\":{\"who\":\"Ava\",\"what\":\"stays\",\"for_secs\":6e2,\"between\":\"22:00-06:00\"}}",
     "\u{12}{\"photo\":\"/9j/4AAQ\",\"id\":\"a\"}",
+    "\u{13}{\"memory\":\"memory_17\",\"pinned\":false}",
 ];
 
 /// Reads a payload that nobody vouches for; the first byte chooses the command, its highest bit says that JSON is
 /// claimed. For fuzzing.
 pub fn exercise(bytes: &[u8]) {
-    const COMMANDS: [Command; 19] = [
+    const COMMANDS: [Command; 20] = [
         Command::Ask,
         Command::Remember,
         Command::Forget,
@@ -380,6 +382,7 @@ pub fn exercise(bytes: &[u8]) {
         Command::Replay(ReplayVerb::Stop),
         Command::Watch,
         Command::Identify,
+        Command::Pin,
     ];
     let Some((choice, payload)) = bytes.split_first() else { return };
     if let Some(command) = COMMANDS.get(usize::from(choice & 0x7f) % COMMANDS.len()) {

@@ -252,6 +252,20 @@ request! {
 }
 
 request! {
+    /// `pin`: a memory is kept whatever fades and ages, or no longer.
+    Pin {
+        /// Which one: its id.
+        memory: String,
+        /// Whether it is kept.
+        @[serde(default = "yes")] pinned: bool,
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+request! {
     /// `name`: what to call somebody; with `photo` or `voice` also what they look or sound like.
     Name {
         /// Who: id, alias or present name; `self` with `voice`: the robot's own voice.
@@ -417,6 +431,8 @@ pub enum Request {
     Remember(Remember),
     /// Forgetting.
     Forget(Forget),
+    /// Keeping a memory.
+    Pin(Pin),
     /// Naming an entity.
     Name(Name),
     /// Whose a face or a voice is.

@@ -16,10 +16,11 @@ use crate::mqtt::message::{
 use crate::time::Timestamp;
 
 /// Every command topic with a payload that is right.
-const RIGHT: [(&str, &str); 16] = [
+const RIGHT: [(&str, &str); 17] = [
     ("ask", r#"{"question":"Who was here?","id":"a"}"#),
     ("remember", r#"{"text":"Ava likes oat milk.","id":"b"}"#),
     ("forget", r#"{"memory":"memory_7","id":"c"}"#),
+    ("pin", r#"{"memory":"memory_7","id":"q"}"#),
     ("name", r#"{"entity":"person_4","name":"Ava","id":"d"}"#),
     ("feedback", r#"{"answer":"answer_5","verdict":"right","id":"e"}"#),
     ("query", r#"{"verb":"people","args":{},"id":"f"}"#),
