@@ -87,7 +87,7 @@ impl Reader {
                 let means = Means {
                     embedder: knowledge.and_then(|knowledge| knowledge.text.as_deref()),
                     answerer: knowledge.map(|knowledge| &*knowledge.answerer),
-                    clock: None,
+                    ..Means::default()
                 };
                 match queries::query(memory, &means, verb, args.clone())? {
                     Reply::Document(document) => Ok(document),

@@ -162,6 +162,8 @@ section! {
         base_frames: Vec<String> = BASE_FRAMES.map(str::to_owned).to_vec(),
         /// Frames that stand still, likewise.
         fixed_frames: Vec<String> = FIXED_FRAMES.map(str::to_owned).to_vec(),
+        /// A folder of recordings that may be chosen to be played, by `replay/play` and on the page.
+        folder: Option<PathBuf> = None,
     }
 }
 

@@ -14,6 +14,7 @@ pub mod overrule;
 pub mod queries;
 mod read_ahead;
 pub mod record;
+pub mod recordings;
 pub mod reembed;
 pub mod refine;
 mod reload;

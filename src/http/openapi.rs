@@ -154,7 +154,7 @@ fn paths() -> Value {
     query["requestBody"]["required"] = json!(false);
     put("/api/query/{verb}", json!({ "post": query }));
     let mut replay = post("Steer a replay.", "operate", "replay", schema("done"));
-    let verbs = ["pause", "resume", "rate", "seek", "step", "burst", "stop"];
+    let verbs = ["pause", "resume", "rate", "seek", "step", "burst", "stop", "play"];
     replay["parameters"] = json!([parameter("verb", "path", json!({ "enum": verbs }))]);
     replay["requestBody"]["required"] = json!(false);
     put("/api/replay/{verb}", json!({ "post": replay }));

@@ -309,6 +309,11 @@ impl Daemon {
         &self.degraded
     }
 
+    /// Says in the status what ails that part of it; nothing: it is well again.
+    pub fn ails(&self, part: &'static str, what: Vec<String>) {
+        self.announcer.degraded(part, what);
+    }
+
     /// Publishes the replay's time so many times a second, until what it gives is dropped.
     ///
     /// # Errors

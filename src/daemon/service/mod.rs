@@ -13,6 +13,7 @@ mod feedback;
 mod killed;
 mod pin;
 mod privacy;
+mod replay;
 mod spooled;
 mod unmet;
 mod watch;
@@ -34,7 +35,7 @@ use conversations::{Conversations, value_of};
 
 use super::announce::Announcer;
 use super::assemble::{AssembleError, Knowledge, session_settings};
-use super::ingest::{Command, OwnSpeech, PlaybackClock, SessionSettings, YieldPolicy};
+use super::ingest::{OwnSpeech, PlaybackClock, SessionSettings, YieldPolicy};
 use super::metrics::meters::Meters;
 use super::queries;
 use super::resolver::resolver as resolver_of_rows;
@@ -46,7 +47,7 @@ use crate::llm::Cancel;
 use crate::media::Pose;
 use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::{AnswerRow, AsOf, Filter, MemoryError, View};
-use crate::mqtt::message::{self, Ask, Query, ReplayCommand, ReplayRate, Speaking};
+use crate::mqtt::message::{self, Ask, Query, Speaking};
 use crate::mqtt::{Call, Refusal, Reply, Request, Service};
 use crate::time::{Span, Timestamp};
 
@@ -286,10 +287,14 @@ impl MemoryService {
             self.check_history(Some(at.into()))?;
         }
         let memory = &self.knowledge.memory;
+        let (session, playing) = (self.session.load(), self.played());
         let means = queries::Means {
             embedder: self.knowledge.text.as_deref(),
             answerer: Some(&self.knowledge.answerer),
             clock: self.clock.now(),
+            folder: session.config.replay.folder.as_deref(),
+            plays: matches!(self.clock, Clock::Replay(_)),
+            playing: playing.as_ref(),
         };
         queries::query(memory, &means, query.verb, query.args)
     }
@@ -359,32 +364,6 @@ impl MemoryService {
         queries::refusal(error)
     }
 
-    fn replay(&self, command: ReplayCommand) -> Result<Reply, Refusal> {
-        let Clock::Replay(pace) = &self.clock else {
-            return Err(Refusal::unavailable(
-                "no recording is being played; start one with `engramd replay REC --serve`",
-            ));
-        };
-        if let ReplayCommand::Seek(to) = &command
-            && *to < pace.position()
-        {
-            return Err(Refusal::bad_request(format!(
-                "the replay is at {} and cannot go back: what was played is remembered; to remember it once \
-                 more: engramd replay REC --again --start-offset S",
-                pace.position()
-            )));
-        }
-        if pace.is_stopped() {
-            return Err(Refusal::unavailable(
-                "the replay was stopped; start it again with `engramd replay REC --serve`",
-            ));
-        }
-        steer(pace, command);
-        let (rate, paused) = pace.state();
-        let rate = rate.map_or(json!("max"), |rate| json!(rate));
-        Ok(Reply::Document(json!({ "position": pace.position(), "rate": rate, "paused": paused })))
-    }
-
     /// Kept for the clip that covers it.
     fn pose(&self, pose: Pose) -> Result<Reply, Refusal> {
         let session = self.session.load();
@@ -452,22 +431,4 @@ impl Service for MemoryService {
 /// The next nanosecond.
 fn just_after(at: Timestamp) -> Timestamp {
     Timestamp::from_nanos(at.as_nanos().saturating_add(1))
-}
-
-/// Tells a replay what to do.
-fn steer(pace: &PlaybackClock, command: ReplayCommand) {
-    let step = |items| {
-        pace.command(Command::Pause);
-        pace.command(Command::Step(items));
-    };
-    match command {
-        ReplayCommand::Pause => pace.command(Command::Pause),
-        ReplayCommand::Resume => pace.command(Command::Resume),
-        ReplayCommand::Rate(ReplayRate::Max) => pace.command(Command::Rate(None)),
-        ReplayCommand::Rate(ReplayRate::Times(rate)) => pace.command(Command::Rate(Some(rate))),
-        ReplayCommand::Seek(to) => pace.command(Command::Seek(to)),
-        ReplayCommand::Step => step(1),
-        ReplayCommand::Burst(frames) => step(u64::from(frames)),
-        ReplayCommand::Stop => pace.command(Command::Stop),
-    }
 }

@@ -318,6 +318,9 @@ fn replay(verb: ReplayVerb, payload: &[u8]) -> Result<ReplayCommand, Refusal> {
         rate: Option<ReplayRate>,
         time: Option<Timestamp>,
         count: Option<u32>,
+        recording: Option<String>,
+        #[serde(default)]
+        again: bool,
     }
     let text = std::str::from_utf8(payload)
         .map_err(|_| Refusal::bad_request("the payload is not UTF-8 text"))?
@@ -326,6 +329,7 @@ fn replay(verb: ReplayVerb, payload: &[u8]) -> Result<ReplayCommand, Refusal> {
         ReplayVerb::Rate => r#"{"rate":4} or {"rate":"max"}"#,
         ReplayVerb::Seek => r#"{"time":"2026-03-02T17:30:00Z"}"#,
         ReplayVerb::Burst => r#"{"count":10}"#,
+        ReplayVerb::Play => r#"{"recording":"home.mp4"}"#,
         ReplayVerb::Pause | ReplayVerb::Resume | ReplayVerb::Step | ReplayVerb::Stop => "{}",
     };
     let args: Args = object(if text.is_empty() { "{}" } else { text }, example)?;
@@ -340,6 +344,10 @@ fn replay(verb: ReplayVerb, payload: &[u8]) -> Result<ReplayCommand, Refusal> {
         ReplayVerb::Burst => {
             ReplayCommand::Burst(args.count.filter(|count| *count > 0).ok_or_else(missing)?)
         }
+        ReplayVerb::Play => ReplayCommand::Play {
+            recording: args.recording.ok_or_else(missing)?,
+            again: args.again,
+        },
     })
 }
 
@@ -362,7 +370,7 @@ pub(crate) const REQUEST_SEEDS: [&str; 11] = [
 /// Reads a payload that nobody vouches for; the first byte chooses the command, its highest bit says that JSON is
 /// claimed. For fuzzing.
 pub fn exercise(bytes: &[u8]) {
-    const COMMANDS: [Command; 20] = [
+    const COMMANDS: [Command; 21] = [
         Command::Ask,
         Command::Remember,
         Command::Forget,
@@ -383,6 +391,7 @@ pub fn exercise(bytes: &[u8]) {
         Command::Watch,
         Command::Identify,
         Command::Pin,
+        Command::Replay(ReplayVerb::Play),
     ];
     let Some((choice, payload)) = bytes.split_first() else { return };
     if let Some(command) = COMMANDS.get(usize::from(choice & 0x7f) % COMMANDS.len()) {
@@ -502,6 +511,11 @@ mod tests {
             Request::Replay(ReplayCommand::Rate(ReplayRate::Max))
         );
         assert_eq!(ok(Replay(ReplayVerb::Pause), ""), Request::Replay(ReplayCommand::Pause));
+        let (recording, again) = ("home.mp4".to_owned(), true);
+        assert_eq!(
+            ok(Replay(ReplayVerb::Play), r#"{"recording":"home.mp4","again":true}"#),
+            Request::Replay(ReplayCommand::Play { recording, again })
+        );
         for (command, payload) in [
             (Remember, "plain text"),
             (Remember, r#"{"text":"a","start":9000000000,"end":8000000000}"#),
@@ -535,6 +549,7 @@ mod tests {
             (Replay(ReplayVerb::Rate), r#"{"rate":1e9}"#),
             (Replay(ReplayVerb::Rate), ""),
             (Replay(ReplayVerb::Burst), r#"{"count":0}"#),
+            (Replay(ReplayVerb::Play), ""),
         ] {
             assert_eq!(code(command, payload.as_bytes()), RefusalCode::BadRequest, "{payload}");
         }

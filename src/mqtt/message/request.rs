@@ -337,6 +337,8 @@ pub enum QueryVerb {
     Watches,
     /// Documents that are remembered.
     Documents,
+    /// Recordings that may be played, and what is.
+    Recordings,
     /// Who was there when.
     Timeline,
     /// One entity, clip or memory; the graph.
@@ -360,6 +362,7 @@ impl QueryVerb {
             Self::Visits => "visits",
             Self::Watches => "watches",
             Self::Documents => "documents",
+            Self::Recordings => "recordings",
             Self::Timeline => "timeline",
             Self::Show => "show",
             Self::Recall => "recall",
