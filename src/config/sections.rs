@@ -681,6 +681,8 @@ section! {
     HomeAssistant {
         /// Announce the robot there, and publish who is here and what was said and answered last.
         discovery: bool = false,
+        /// Tell it of every person with a name, too, and of visits.
+        persons: bool = false,
         /// First part of its discovery topics.
         prefix: String = "homeassistant".to_owned(),
     }

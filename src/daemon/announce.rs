@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use super::ingest::{ClipReport, LateWords, PartialWords};
 use super::queries::{name_of, watch_event};
 use crate::identify::IdentifiedClip;
-use crate::ids::{ClipId, EntityId, FiringId, SessionId, TurnId};
+use crate::ids::{ClipId, EntityId, EntityKind, FiringId, SessionId, TurnId};
 use crate::memory::model::{MemoryRow, NameRow};
 use crate::memory::{FiringRow, FiringState, Memory, View};
 use crate::mention;
@@ -292,9 +292,17 @@ impl Announcer {
         let heard = present.turns.iter().filter_map(|turn| turn.provisional);
         let heard = heard.map(|id| shown(Some(id), String::new()));
         let persons: BTreeSet<String> = seen.chain(heard).collect();
+        let tracks = present.tracks.iter().filter_map(|track| track.provisional);
+        let turns = present.turns.iter().filter_map(|turn| turn.provisional);
+        let here: BTreeSet<EntityId> = tracks
+            .chain(turns)
+            .map(|id| view.resolve(id))
+            .filter(|id| id.kind == EntityKind::Person)
+            .collect();
         let state = self.lock();
         Home {
             persons: persons.into_iter().collect(),
+            here: here.into_iter().collect(),
             last_words: state.last_words.clone(),
             last_answer: state.last_answer.clone(),
         }

@@ -2,6 +2,7 @@
 //! remembered; in the end everything in good order.
 
 mod describer;
+mod home;
 mod lookout;
 mod present_pictures;
 mod reporter;
@@ -16,11 +17,12 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Sender, bounded, unbounded};
 
 use self::describer::Describer;
+use self::home::HomeTeller;
 use self::lookout::Lookout;
 use self::present_pictures::PresentPictures;
 use self::reporter::Reporter;
 use self::sweeper::Sweeper;
-use self::ticker::{HomeTeller, TICK, Ticker};
+use self::ticker::{TICK, Ticker};
 use super::announce::Announcer;
 use super::assemble::{AssembleError, Knowledge, catalogue, model_memorizer, session_settings};
 use super::ingest::{
@@ -42,7 +44,7 @@ use super::supervise;
 use super::ticking::Ticking;
 use super::vectorize::{Vectorizer, Work};
 use crate::capture::SourceHealth;
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, HomeAssistant};
 use crate::http::{self, HttpError};
 use crate::ids::SourceId;
 use crate::media::Item;
@@ -170,7 +172,8 @@ impl Daemon {
         describer.publish();
         let home = config.home_assistant.discovery.then(|| HomeTeller::new(&settings, &announcer));
         if home.is_some() {
-            publisher.discovery(&config.home_assistant.prefix, &config.robot_id());
+            let HomeAssistant { prefix, persons, .. } = &config.home_assistant;
+            publisher.discovery(prefix, &config.robot_id(), *persons);
         }
         let (quit, quitting) = bounded(0);
         let live = matches!(clock, Clock::Wall);

@@ -262,6 +262,7 @@ fn what_happens_is_published_and_what_is_true_is_retained() {
             });
             publisher.home(&crate::mqtt::message::Home {
                 persons: vec!["Ava".into()],
+                here: vec![EntityId::new(EntityKind::Person, 1)],
                 last_words: Some(crate::mqtt::message::LastWords {
                     person: Some("Ava".into()),
                     text: "hello".into(),
@@ -359,7 +360,7 @@ fn home_assistant_finds_its_sensors_whenever_it_comes() {
     run(async {
         for broker in brokers() {
             let daemon = Daemon::start(&broker).await;
-            daemon.session.publisher().discovery("homeassistant", "rob");
+            daemon.session.publisher().discovery("homeassistant", "rob", false);
             let mut first = TestClient::v4(daemon.v4, &["homeassistant/#"]).await;
             for _ in 0..4 {
                 schemas::check("home-discovery", &first.next().await.json());
@@ -381,6 +382,22 @@ fn home_assistant_finds_its_sensors_whenever_it_comes() {
                     "homeassistant/sensor/rob/engram_persons/config",
                 ]
             );
+            // What names somebody is told to who is there, stays nowhere, and is taken back.
+            let topic = "homeassistant/binary_sensor/rob/engram_person_4/config";
+            let mut there = TestClient::v4(daemon.v4, &[topic]).await;
+            let (publisher, ava) =
+                (daemon.session.publisher(), EntityId::new(EntityKind::Person, 4));
+            publisher.discovery_of("homeassistant", "rob", ava, Some("Ava"));
+            let told = there.next().await;
+            assert_eq!((told.topic.as_str(), told.retain), (topic, false));
+            assert_eq!(told.json()["name"], "Ava");
+            publisher.discovery_of("homeassistant", "rob", ava, None);
+            let gone = there.next().await;
+            assert_eq!((gone.topic.as_str(), gone.payload.len()), (topic, 0));
+            let mut later = TestClient::v4(daemon.v4, &["homeassistant/+/rob/+/config"]).await;
+            for _ in 0..4 {
+                assert_ne!(later.next().await.topic, topic);
+            }
         }
     });
 }
