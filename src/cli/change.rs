@@ -277,7 +277,7 @@ fn given<const N: usize>(fields: [(&str, Value); N]) -> Value {
     Value::Object(fields.map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>())
 }
 
-fn done(topic: &str, payload: &Value, context: &Context) -> anyhow::Result<u8> {
+pub(super) fn done(topic: &str, payload: &Value, context: &Context) -> anyhow::Result<u8> {
     let reply = reader::command(context, topic, payload)?;
     if context.json {
         print::json(&reply)?;

@@ -34,6 +34,7 @@ mod run;
 mod sample;
 mod sheet;
 mod show;
+mod snapshot;
 mod sql;
 mod timeline;
 mod times;
@@ -136,6 +137,8 @@ enum Command {
     Timeline(timeline::TimelineArgs),
     /// Who was there from when to when, and what they said.
     Visits(visits::VisitsArgs),
+    /// Keep a part of the last minutes of pictures and sound.
+    Snapshot(snapshot::SnapshotArgs),
     /// Standing questions: tell me when Ava comes.
     Watch(watch::WatchArgs),
     /// Everything about one entity, clip or memory; a sheet of faces.
@@ -269,6 +272,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Places(args) => places::run(&args, &context),
         Command::Timeline(args) => timeline::run(&args, &context),
         Command::Visits(args) => visits::run(&args, &context),
+        Command::Snapshot(args) => snapshot::run(&args, &context),
         Command::Watch(args) => watch::run(&args, &context),
         Command::Show(args) => show::run(&args, &context),
         Command::Sql(args) => sql::run(&args, &context),

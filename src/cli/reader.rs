@@ -11,6 +11,7 @@ use super::context::Context;
 use crate::config::Config;
 use crate::daemon::assemble::{AssembleError, Knowledge, answerer, language_if_any, read_store};
 use crate::daemon::queries::{self, Means};
+use crate::daemon::ring::Ring;
 use crate::daemon::service::MemoryService;
 use crate::memory::{Memory, MemoryError};
 use crate::mqtt::client::ClientError;
@@ -84,7 +85,10 @@ impl Reader {
             }
             Self::Store(Store { memory, knowledge }) => {
                 let knowledge = knowledge.as_ref();
+                let key = memory.options().key.as_ref();
+                let ring = Ring::at_rest(memory.dir(), key, &crate::config::Ring::default());
                 let means = Means {
+                    ring: Some(&ring),
                     embedder: knowledge.and_then(|knowledge| knowledge.text.as_deref()),
                     answerer: knowledge.map(|knowledge| &*knowledge.answerer),
                     ..Means::default()

@@ -80,6 +80,8 @@ pub struct Config {
     pub mqtt: Mqtt,
     /// The door over HTTP.
     pub http: Http,
+    /// The last minutes of media, for snapshots.
+    pub ring: Ring,
     /// Home Assistant on the same broker.
     pub home_assistant: HomeAssistant,
     /// Memories that fit a question.

@@ -677,6 +677,26 @@ section! {
 }
 
 section! {
+    /// `[ring]`
+    Ring {
+        /// So many minutes of what cameras and microphones gave lie on the disk, live; 0: none.
+        minutes: f64 = 0.0,
+        /// Of them so much at most, MB.
+        cap_mb: u64 = 2000,
+        /// All snapshots together, MB.
+        snapshots_mb: u64 = 4000,
+    }
+}
+
+impl Ring {
+    /// Whether there is one.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.minutes > 0.0
+    }
+}
+
+section! {
     /// `[home_assistant]`
     HomeAssistant {
         /// Announce the robot there, and publish who is here and what was said and answered last.

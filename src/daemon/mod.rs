@@ -19,6 +19,7 @@ pub mod reembed;
 pub mod refine;
 mod reload;
 pub(crate) mod resolver;
+pub mod ring;
 mod room;
 pub mod serve;
 pub mod service;

@@ -43,6 +43,7 @@ schemas!(
     "remember",
     "replay",
     "say",
+    "snapshot",
     "speaking",
     "stats",
     "status",
@@ -50,7 +51,7 @@ schemas!(
 );
 
 /// Commands that are answered with `done`, and what each is for.
-const COMMANDS: [(&str, &str); 10] = [
+const COMMANDS: [(&str, &str); 11] = [
     ("remember", "Tell something to remember."),
     ("forget", "Erase somebody, a memory, facts or a stretch of time. It really is erased."),
     ("pin", "Keep a memory whatever fades and ages, or let it go its way again."),
@@ -60,6 +61,7 @@ const COMMANDS: [(&str, &str); 10] = [
     ("privacy", "Switch the microphones off or on."),
     ("pose", "Where the robot is."),
     ("speaking", "What the robot itself says."),
+    ("snapshot", "Keep a part of the ring as MCAP, or take one away."),
     ("watch", "Set a standing question, or take one away."),
 ];
 

@@ -77,6 +77,7 @@ mod tests {
             ("/api/events", vec!["look", "ask"]),
             ("/api/remember", vec!["operate"]),
             ("/api/pin", vec!["operate"]),
+            ("/api/snapshot", vec!["operate"]),
             ("/api/privacy", vec!["operate"]),
             ("/api/replay/seek", vec!["operate"]),
             ("/api/what/comes/next", vec!["operate"]),

@@ -36,6 +36,8 @@ pub enum Command {
     Speaking,
     /// Switching microphones.
     Privacy,
+    /// Keeping a part of the ring.
+    Snapshot,
     /// Standing questions.
     Watch,
     /// Steering a replay.
@@ -43,9 +45,9 @@ pub enum Command {
 }
 
 /// Topics below the robot's that are subscribed to.
-const COMMAND_FILTERS: [&str; 14] = [
+const COMMAND_FILTERS: [&str; 15] = [
     "ask", "remember", "forget", "pin", "name", "identify", "people", "feedback", "query", "pose",
-    "speaking", "privacy", "watch", "replay/+",
+    "speaking", "privacy", "snapshot", "watch", "replay/+",
 ];
 
 impl Command {
@@ -65,6 +67,7 @@ impl Command {
             "pose" => Self::Pose,
             "speaking" => Self::Speaking,
             "privacy" => Self::Privacy,
+            "snapshot" => Self::Snapshot,
             "watch" => Self::Watch,
             _ => {
                 let verb = below.strip_prefix("replay/")?;

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::answer::Answerer;
+use crate::daemon::ring::Ring;
 use crate::mqtt::message::ReplayRate;
 use crate::text::TextEmbedder;
 use crate::time::Timestamp;
@@ -24,6 +25,8 @@ pub struct Means<'a> {
     pub plays: bool,
     /// What is played now.
     pub playing: Option<&'a Played>,
+    /// The last minutes of media, and what was kept of them.
+    pub ring: Option<&'a Ring>,
 }
 
 /// A recording that is played.

@@ -12,6 +12,7 @@ mod recall;
 mod recordings;
 mod refusal;
 mod show;
+mod snapshots;
 mod sql;
 mod timeline;
 mod triples;
@@ -32,6 +33,7 @@ pub use recall::answer;
 pub use recordings::Recordings;
 pub use refusal::refusal;
 pub use show::{line as memory_line, sheet};
+pub use snapshots::Snapshots;
 pub use sql::{MAX_ROWS, TIME_LIMIT};
 pub use timeline::{Block, BlockKind, Row, Timeline, timeline};
 pub use triples::erasing;
@@ -68,6 +70,7 @@ pub fn query(
         QueryVerb::Watches => json!(watches::watches(&view, &read(args)?)?),
         QueryVerb::Documents => json!(documents::documents(&view, &read(args)?)),
         QueryVerb::Recordings => json!(recordings::recordings(&view, means, &read(args)?)?),
+        QueryVerb::Snapshots => json!(snapshots::snapshots(means, &read(args)?)?),
         QueryVerb::Timeline => json!(timeline(&view, &read(args)?)?),
         QueryVerb::Show => show::show(memory, &view, read(args)?)?,
         QueryVerb::Recall => {

@@ -36,6 +36,7 @@ use super::notify::{self, Pulse, Watchdog};
 use super::read_ahead::ReadAhead;
 use super::refine::Refiner;
 use super::reload::{self, Waited};
+use super::ring::Ring;
 use super::room::Room;
 use super::service::{Clock, MemoryService};
 use super::status_line::StatusLine;
@@ -99,6 +100,8 @@ pub struct Daemon {
     refiner: Option<Refiner>,
     vectorizer: Option<Vectorizer>,
     read_ahead: ReadAhead,
+    /// Where what is captured goes, too.
+    ring: Option<Ring>,
 }
 
 impl Daemon {
@@ -141,6 +144,8 @@ impl Daemon {
             announcer.clone(),
             meters.clone(),
         ));
+        let live = matches!(clock, Clock::Wall);
+        let ring = if live { fill_ring(&settings, &service) } else { None };
         let mut tallies = knowledge.tallies.clone();
         let (memorizer, tally) = model_memorizer(config)?.unzip();
         tallies.extend(tally);
@@ -161,6 +166,9 @@ impl Daemon {
                 speaker.said(text);
             }
         });
+        if let Some(ring) = ring.clone() {
+            announcer.keeps(move |span| ring.keep_later(span));
+        }
         announcer.fired_before(&settings.memory);
 
         let mut watchdog = Watchdog::new();
@@ -176,7 +184,6 @@ impl Daemon {
             publisher.discovery(prefix, &config.robot_id(), *persons);
         }
         let (quit, quitting) = bounded(0);
-        let live = matches!(clock, Clock::Wall);
         let reporter = Reporter {
             announcer: announcer.clone(),
             meters: meters.clone(),
@@ -291,6 +298,7 @@ impl Daemon {
             refiner,
             vectorizer,
             read_ahead,
+            ring,
         })
     }
 
@@ -356,6 +364,16 @@ impl Daemon {
         tap: Option<&dyn Fn(&Item)>,
     ) {
         let settings = RefCell::new(self.settings.clone());
+        let both = |item: &Item| {
+            if let Some(ring) = &self.ring {
+                ring.item(item);
+            }
+            if let Some(tap) = tap {
+                tap(item);
+            }
+        };
+        let tap: Option<&dyn Fn(&Item)> =
+            if self.ring.is_some() || tap.is_some() { Some(&both) } else { None };
         let mut pause = FIRST_PAUSE;
         while !self.stop.asked() {
             let current = settings.borrow().clone();
@@ -510,9 +528,13 @@ impl Daemon {
             refiner,
             vectorizer,
             read_ahead,
+            ring,
             stop,
             ..
         } = self;
+        if let Some(ring) = ring {
+            ring.settle();
+        }
         read_ahead.stop();
         if let Some(refiner) = refiner {
             refiner.stop();
@@ -535,6 +557,25 @@ impl Daemon {
         runtime.shutdown_timeout(Duration::from_millis(500));
         crash_journal::end();
         stop.settled();
+    }
+}
+
+/// Begins the ring, where there is to be one; what an earlier one left and is too old goes in any case. Without room for it
+/// everything else runs.
+fn fill_ring(settings: &SessionSettings, service: &MemoryService) -> Option<Ring> {
+    let (memory, config) = (&settings.memory, &settings.config);
+    // What is wrong with a calibration, others tell.
+    let cameras = ingest::calibrations(config, &mut Vec::new());
+    let key = memory.options().key.as_ref();
+    match Ring::start(memory.dir(), key, &config.ring, cameras) {
+        Ok(ring) => {
+            service.fills(ring.clone());
+            Some(ring).filter(Ring::is_on)
+        }
+        Err(error) => {
+            tracing::error!("there is no ring: {error}");
+            None
+        }
     }
 }
 

@@ -67,6 +67,12 @@ impl MemoryService {
             self.knowledge.memory.would_forget(what).map_err(|error| self.failed(&error))?;
         let mut document = json!(tally);
         document["waiting_clips"] = json!(self.count_spooled(what));
+        let captured = self.captured(what, &tally.moments);
+        let (ring_secs, snapshots) = self.ring.load().would_erase(&captured).map_err(|error| {
+            Refusal::internal(format!("looking into ring and snapshots: {error}"))
+        })?;
+        document["ring_secs"] = json!(ring_secs);
+        document["snapshots"] = json!(snapshots);
         Ok(Reply::Document(document))
     }
 
@@ -96,8 +102,17 @@ impl MemoryService {
         self.flush();
         let memory = &self.knowledge.memory;
         // What is refused takes nothing away.
-        let spooled = || self.forget_spooled(what);
-        let erased = memory.forget_after(what, at, spooled).map_err(|error| self.failed(&error))?;
+        let mut kept = None;
+        let first = |moments: &[Span]| {
+            self.forget_spooled(what);
+            kept = self.ring.load().erase(&self.captured(what, moments)).err();
+        };
+        let mut erased =
+            memory.forget_after(what, at, first).map_err(|error| self.failed(&error))?;
+        if let Some(error) = kept {
+            tracing::error!(%error, "What was captured is not erased from ring and snapshots.");
+            erased.waits = Some(format!("ring or snapshots cannot be erased: {error}"));
+        }
         let rows_alone = |what: &memory::Forget| match what {
             memory::Forget::Entity(_) | memory::Forget::Span(_) => false,
             memory::Forget::Thing(_)

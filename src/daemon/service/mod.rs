@@ -14,6 +14,7 @@ mod killed;
 mod pin;
 mod privacy;
 mod replay;
+mod snapshot;
 mod spooled;
 mod unmet;
 mod watch;
@@ -39,6 +40,7 @@ use super::ingest::{OwnSpeech, PlaybackClock, SessionSettings, YieldPolicy};
 use super::metrics::meters::Meters;
 use super::queries;
 use super::resolver::resolver as resolver_of_rows;
+use super::ring::Ring;
 use crate::answer::{Answer, Effort, Errand, Question, Turn};
 use crate::config::Config;
 use crate::identify::{Resolver, ResolverGuard, SharedResolver};
@@ -64,6 +66,7 @@ pub struct MemoryService {
     announcer: Announcer,
     answers: AnswerLog,
     conversations: Conversations,
+    ring: ArcSwap<Ring>,
     meters: Meters,
     resolver: Arc<SharedResolver>,
     courtesy: YieldPolicy,
@@ -86,6 +89,9 @@ impl MemoryService {
         let session = ArcSwap::from_pointee(session);
         let cancel = Cancel::default();
         let conversations = Conversations::default();
+        let (memory, limits) = (&knowledge.memory, &session.load().config.ring);
+        let ring = Ring::at_rest(memory.dir(), memory.options().key.as_ref(), limits);
+        let ring = ArcSwap::from_pointee(ring);
         Self {
             knowledge,
             session,
@@ -93,6 +99,7 @@ impl MemoryService {
             announcer,
             answers,
             conversations,
+            ring,
             meters,
             resolver,
             courtesy,
@@ -287,7 +294,7 @@ impl MemoryService {
             self.check_history(Some(at.into()))?;
         }
         let memory = &self.knowledge.memory;
-        let (session, playing) = (self.session.load(), self.played());
+        let (session, playing, ring) = (self.session.load(), self.played(), self.ring.load());
         let means = queries::Means {
             embedder: self.knowledge.text.as_deref(),
             answerer: Some(&self.knowledge.answerer),
@@ -295,6 +302,7 @@ impl MemoryService {
             folder: session.config.replay.folder.as_deref(),
             plays: matches!(self.clock, Clock::Replay(_)),
             playing: playing.as_ref(),
+            ring: Some(&ring),
         };
         queries::query(memory, &means, query.verb, query.args)
     }
@@ -401,6 +409,7 @@ impl MemoryService {
             Request::Pose(pose) => self.pose(pose),
             Request::Speaking(speaking) => self.speaking(speaking),
             Request::Privacy(privacy) => self.privacy(&privacy),
+            Request::Snapshot(snapshot) => self.snapshot(&snapshot),
             Request::Watch(watch) => self.watch(watch),
             Request::Replay(command) => self.replay(command),
         }

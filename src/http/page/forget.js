@@ -71,6 +71,8 @@ function told(goes) {
     together(some(goes.watches, "watch", "watches"), some(goes.firings, "time that one fired", "times that one fired")),
     some(goes.answers, "answer that was given", "answers that were given"),
     goes.files > 0 && `${count(goes.files, "picture or sound", "pictures and sounds")} of ${count(goes.clips, "clip")}, ${size(goes.media_bytes)}`,
+    goes.ring_secs > 0 && `${duration(goes.ring_secs)} of the last minutes`,
+    goes.snapshots > 0 && `parts of ${count(goes.snapshots, "snapshot")}, or all`,
     some(goes.waiting_clips, "clip that waits for a language model", "clips that wait for a language model"),
   ].filter(Boolean);
 }

@@ -17,8 +17,9 @@ const RATES = [0.5, 1, 2, 4, 8, "max"];
 const ASK_EVERY_MS = 2000;
 
 export async function show(params, signal) {
-  const [now, status, stats, sessions] = await Promise.all([
+  const [now, kept, status, stats, sessions] = await Promise.all([
     api.query("recordings", {}, signal),
+    api.query("snapshots", {}, signal),
     api.status(signal),
     api.stats(signal).catch(() => null),
     api.sql(
@@ -54,6 +55,7 @@ export async function show(params, signal) {
     ),
     now.plays && (playing || played) ? player(playing, stats, played, came, poll, signal) : null,
     now.plays || now.folder ? chooser(now) : null,
+    kept.ring || kept.snapshots.length ? snapshots(kept) : null,
     now.plays || remembered.length
       ? null
       : empty(
@@ -295,6 +297,37 @@ function playButton(one, busy) {
     if (begun) button.disabled = true;
   });
   return button;
+}
+
+// ---------------------------------------------------------------- what was kept of the last minutes
+
+function snapshots({ ring, snapshots }) {
+  const may = api.may("operate");
+  const keep = h("button", { type: "button" }, "Keep the last 30 seconds");
+  keep.addEventListener("click", async () => {
+    if (await carryOut(keep, () => api.command("snapshot", { secs: 30 }), "It is kept.")) memoryChanged();
+  });
+  const away = (one) => {
+    const button = h("button", { type: "button", class: "quiet danger", "aria-label": `Take away ${when(one.start)}` }, "Take away");
+    button.addEventListener("click", async () => {
+      if (await carryOut(button, () => api.command("snapshot", { remove: one.name }), "It is taken away.")) memoryChanged();
+    });
+    return button;
+  };
+  const rows = snapshots.map((one) => [
+    when(one.start),
+    duration((ms(one.end) - ms(one.start)) / 1000),
+    size(one.bytes),
+    one.name,
+    may ? away(one) : "",
+  ]);
+  return h(
+    "section",
+    { class: "card" },
+    h("h2", null, "Snapshots of the last minutes"),
+    rows.length ? table("Snapshots", ["From", "Length", "Size", "Name", ""], rows) : h("p", { class: "soft" }, "None is kept."),
+    h("div", { class: "row" }, ring && may ? keep : null),
+  );
 }
 
 function sessionTable(sessions) {

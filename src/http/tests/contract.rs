@@ -8,7 +8,7 @@ use super::support::{House, run};
 use crate::http::openapi;
 
 /// Every command with a body that is right.
-const RIGHT: [(&str, &str); 20] = [
+const RIGHT: [(&str, &str); 21] = [
     ("/api/ask", r#"{"question":"Who was here?","id":"a"}"#),
     ("/api/remember", r#"{"text":"Ava likes oat milk.","id":"b"}"#),
     ("/api/forget", r#"{"memory":"memory_7","id":"c"}"#),
@@ -23,6 +23,7 @@ const RIGHT: [(&str, &str); 20] = [
     ("/api/privacy", r#"{"microphones":false,"id":"n"}"#),
     ("/api/watch", r#"{"remove":"watch_2","id":"p"}"#),
     ("/api/identify", r#"{"voice":"UklGRg==","id":"q"}"#),
+    ("/api/snapshot", r#"{"start":5000000000,"end":6000000000,"id":"s"}"#),
     ("/api/replay/pause", ""),
     ("/api/replay/rate", r#"{"rate":4,"id":"j"}"#),
     ("/api/replay/seek", r#"{"time":5000000000,"id":"k"}"#),

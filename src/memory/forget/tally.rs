@@ -20,6 +20,7 @@ use crate::memory::model::{
 use crate::memory::versions::temporal::{Temporal, Version};
 use crate::memory::view::documents::PassageRow;
 use crate::memory::watches::{FiringRow, WatchRow};
+use crate::time::Span;
 
 /// What an erasure would take. But for `rows`, it is counted in what is known now: what was retired or replaced goes, too.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -76,6 +77,9 @@ pub struct Tally {
     pub files: u64,
     /// What they hold, bytes.
     pub media_bytes: u64,
+    /// When what goes was captured.
+    #[serde(skip)]
+    pub moments: Vec<Span>,
 }
 
 impl Memory {
@@ -111,6 +115,7 @@ impl Memory {
             };
             *count += 1;
         }
+        tally.moments = reach.moments(&tables);
         tally.answers =
             self.with_db("counting answers", |db| Ok(struck_answers(db, &reach)?.len()))?;
         Ok(tally)

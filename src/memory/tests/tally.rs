@@ -76,6 +76,7 @@ fn a_dry_run_names_every_sort_of_thing_that_goes() {
         answers: 1,
         rows: tally.rows,
         files: 3,
+        moments: vec![Span::new(at(1), at(6))],
         media_bytes: b"frame of ava and benchip of avasound of ava".len() as u64,
         ..Tally::default()
     };

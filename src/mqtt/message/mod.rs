@@ -20,7 +20,7 @@ pub use refusal::{Refusal, RefusalCode};
 pub use replay::{ReplayCommand, ReplayRate, ReplayVerb};
 pub use request::{
     AsOf, Ask, Effort, Feedback, Forget, Identify, Name, Pattern, People, Pin, Pose, Privacy,
-    Query, QueryVerb, Remember, Request, Speaking, Triple, Verdict,
+    Query, QueryVerb, Remember, Request, Snapshot, Speaking, Triple, Verdict,
 };
 pub use watch::{Watch, WatchEvent, check_rule};
 

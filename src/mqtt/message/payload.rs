@@ -7,11 +7,11 @@ use super::Refusal;
 use super::replay::{ReplayCommand, ReplayRate, ReplayVerb};
 use super::request::{
     Ask, Forget, Identify, MAX_CONVERSATION, Name, Pattern, People, Pose, Query, Remember, Request,
-    Speaking, Triple,
+    Snapshot, Speaking, Triple,
 };
 use super::watch::Watch;
 use crate::mqtt::topics::{Command, is_request_id};
-use crate::mqtt::{MAX_SAMPLES_BYTES, MAX_TEXT_BYTES};
+use crate::mqtt::{MAX_SAMPLES_BYTES, MAX_TEXT_BYTES, MOST_SNAPSHOT_SECS};
 use crate::text::composed_payload;
 use crate::time::Timestamp;
 
@@ -93,6 +93,7 @@ fn read(command: Command, payload: &[u8], json_claimed: bool) -> Result<Request,
         }
         Command::Speaking => speaking(text).map(Request::Speaking),
         Command::Privacy => object(text, r#"{"microphones":false}"#).map(Request::Privacy),
+        Command::Snapshot => snapshot(text).map(Request::Snapshot),
         Command::Watch => {
             let watch: Watch = object(text, r#"{"add":{"who":"Ava","what":"comes"}}"#)?;
             watch.check().map(|()| Request::Watch(watch))
@@ -278,6 +279,24 @@ fn people(text: &str) -> Result<People, Refusal> {
     Ok(people)
 }
 
+fn snapshot(text: &str) -> Result<Snapshot, Refusal> {
+    let snapshot: Snapshot = object(text, r#"{"secs":30}"#)?;
+    let chosen = [snapshot.secs.is_some(), snapshot.start.is_some(), snapshot.remove.is_some()];
+    let has_end = snapshot.end.is_some() && snapshot.start.is_none();
+    if chosen.iter().filter(|one| **one).count() > 1 || has_end {
+        return Err(Refusal::bad_request(
+            "give at most one of `secs`, `start` (with `end`), and `remove`",
+        ));
+    }
+    if snapshot.secs.is_some_and(|secs| !(secs > 0.0 && secs <= MOST_SNAPSHOT_SECS)) {
+        return Err(Refusal::bad_request(format!(
+            "`secs` must be above 0, and {MOST_SNAPSHOT_SECS} at most"
+        )));
+    }
+    ordered(snapshot.start, snapshot.end)?;
+    Ok(snapshot)
+}
+
 fn query(text: &str) -> Result<Query, Refusal> {
     let query: Query = object(text, r#"{"verb":"people","args":{}}"#)?;
     if query.args.is_object() || query.args.is_null() {
@@ -370,7 +389,7 @@ pub(crate) const REQUEST_SEEDS: [&str; 11] = [
 /// Reads a payload that nobody vouches for; the first byte chooses the command, its highest bit says that JSON is
 /// claimed. For fuzzing.
 pub fn exercise(bytes: &[u8]) {
-    const COMMANDS: [Command; 21] = [
+    const COMMANDS: [Command; 22] = [
         Command::Ask,
         Command::Remember,
         Command::Forget,
@@ -392,6 +411,7 @@ pub fn exercise(bytes: &[u8]) {
         Command::Identify,
         Command::Pin,
         Command::Replay(ReplayVerb::Play),
+        Command::Snapshot,
     ];
     let Some((choice, payload)) = bytes.split_first() else { return };
     if let Some(command) = COMMANDS.get(usize::from(choice & 0x7f) % COMMANDS.len()) {

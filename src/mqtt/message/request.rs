@@ -290,6 +290,20 @@ request! {
 }
 
 request! {
+    /// `snapshot`: a part of the ring is kept, or one that was is taken away; at most one of `secs`, `start`, `remove`.
+    Snapshot {
+        /// The last so many seconds; default: 30.
+        @[serde(default, skip_serializing_if = "Option::is_none")] secs: Option<f64>,
+        /// From here …
+        @[serde(default, skip_serializing_if = "Option::is_none")] start: Option<Timestamp>,
+        /// … to here; default: now.
+        @[serde(default, skip_serializing_if = "Option::is_none")] end: Option<Timestamp>,
+        /// The snapshot that is taken away.
+        @[serde(default, skip_serializing_if = "Option::is_none")] remove: Option<String>,
+    }
+}
+
+request! {
     /// `people`: overruling who is who; exactly one of the two.
     People {
         /// These are one person: ids, aliases or names, two or more.
@@ -339,6 +353,8 @@ pub enum QueryVerb {
     Documents,
     /// Recordings that may be played, and what is.
     Recordings,
+    /// What was kept of the ring.
+    Snapshots,
     /// Who was there when.
     Timeline,
     /// One entity, clip or memory; the graph.
@@ -363,6 +379,7 @@ impl QueryVerb {
             Self::Watches => "watches",
             Self::Documents => "documents",
             Self::Recordings => "recordings",
+            Self::Snapshots => "snapshots",
             Self::Timeline => "timeline",
             Self::Show => "show",
             Self::Recall => "recall",
@@ -452,6 +469,8 @@ pub enum Request {
     Speaking(Speaking),
     /// Switching microphones.
     Privacy(Privacy),
+    /// Keeping a part of the ring.
+    Snapshot(Snapshot),
     /// Standing questions.
     Watch(Watch),
     /// Steering a replay.

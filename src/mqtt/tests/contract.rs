@@ -16,7 +16,7 @@ use crate::mqtt::message::{
 use crate::time::Timestamp;
 
 /// Every command topic with a payload that is right.
-const RIGHT: [(&str, &str); 17] = [
+const RIGHT: [(&str, &str); 18] = [
     ("ask", r#"{"question":"Who was here?","id":"a"}"#),
     ("remember", r#"{"text":"Ava likes oat milk.","id":"b"}"#),
     ("forget", r#"{"memory":"memory_7","id":"c"}"#),
@@ -29,6 +29,7 @@ const RIGHT: [(&str, &str); 17] = [
     ("privacy", r#"{"microphones":false,"id":"n"}"#),
     ("watch", r#"{"add":{"who":"Ava","what":"comes"},"id":"o"}"#),
     ("identify", r#"{"photo":"/9j/4AAQ","id":"p"}"#),
+    ("snapshot", r#"{"secs":20,"id":"r"}"#),
     ("replay/pause", r#"{"id":"i"}"#),
     ("replay/rate", r#"{"rate":4,"id":"j"}"#),
     ("replay/seek", r#"{"time":5000000000,"id":"k"}"#),
