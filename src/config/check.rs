@@ -125,8 +125,22 @@ pub(super) fn problems(config: &Config) -> Vec<(String, String)> {
     if let Some(listen) = &config.metrics.listen {
         address("metrics.listen", listen, &mut found);
     }
+    wyoming(config, &mut found);
     numbers(config, &mut found);
     found
+}
+
+/// Whoever reaches the server may ask: nobody but this machine does.
+fn wyoming(config: &Config, found: &mut Found) {
+    let listen = &config.wyoming.listen;
+    let is_here = config.wyoming.address().is_some_and(|address| address.ip().is_loopback());
+    if listen != "none" && !is_here {
+        let message = format!(
+            "`wyoming.listen` is {listen:?}, but must be an address and port of this machine, for example 127.0.0.1:10300, or \
+             \"none\""
+        );
+        wrong(found, "wyoming.listen", message);
+    }
 }
 
 type Found = Vec<(String, String)>;

@@ -82,6 +82,8 @@ pub struct Config {
     pub http: Http,
     /// The last minutes of media, for snapshots.
     pub ring: Ring,
+    /// Words of utterances that a smart home sends.
+    pub wyoming: Wyoming,
     /// Home Assistant on the same broker.
     pub home_assistant: HomeAssistant,
     /// Memories that fit a question.

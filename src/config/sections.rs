@@ -697,6 +697,14 @@ impl Ring {
 }
 
 section! {
+    /// `[wyoming]`
+    Wyoming {
+        /// Where the server listens, on this machine alone; `none`: nowhere.
+        listen: String = "none".to_owned(),
+    }
+}
+
+section! {
     /// `[home_assistant]`
     HomeAssistant {
         /// Announce the robot there, and publish who is here and what was said and answered last.

@@ -52,6 +52,7 @@ use crate::media::Item;
 use crate::models::ModelError;
 use crate::mqtt::{self, MqttError};
 use crate::runtime::crash_journal;
+use crate::wyoming;
 
 /// The first pause after a session failed; each further one is twice as long …
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
@@ -236,6 +237,16 @@ impl Daemon {
             metrics: render,
         };
         let http = door(&runtime, config, behind, &announcer)?;
+        if let Some(address) = config.wyoming.address() {
+            let ears: Arc<dyn wyoming::Ears> = Arc::<MemoryService>::clone(&service);
+            match runtime.block_on(wyoming::start(address, ears)) {
+                Ok(address) => tracing::info!("Wyoming on {address}"),
+                Err(error) => {
+                    tracing::error!("{error}");
+                    announcer.degraded("wyoming", vec![format!("wyoming: {error}")]);
+                }
+            }
+        }
         let ticker = Ticker {
             status: StatusLine::new(
                 announcer.clone(),

@@ -9,6 +9,7 @@ mod clock;
 mod conversations;
 mod document;
 mod feedback;
+mod hear;
 #[cfg(test)]
 mod killed;
 mod pin;
@@ -20,7 +21,7 @@ mod unmet;
 mod watch;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -36,7 +37,7 @@ use conversations::{Conversations, value_of};
 
 use super::announce::Announcer;
 use super::assemble::{AssembleError, Knowledge, session_settings};
-use super::ingest::{OwnSpeech, PlaybackClock, SessionSettings, YieldPolicy};
+use super::ingest::{OwnSpeech, PerceiverSet, PlaybackClock, SessionSettings, YieldPolicy};
 use super::metrics::meters::Meters;
 use super::queries;
 use super::resolver::resolver as resolver_of_rows;
@@ -51,6 +52,7 @@ use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::{AnswerRow, AsOf, Filter, MemoryError, View};
 use crate::mqtt::message::{self, Ask, Query, Speaking};
 use crate::mqtt::{Call, Refusal, Reply, Request, Service};
+use crate::perceive::speech::Recogniser;
 use crate::time::{Span, Timestamp};
 
 /// What is told of now, where no session runs, is told of the last moment that the store knows: so long is it, seconds.
@@ -67,6 +69,8 @@ pub struct MemoryService {
     answers: AnswerLog,
     conversations: Conversations,
     ring: ArcSwap<Ring>,
+    /// Of the models with which it was loaded, for utterances that are sent; loaded by the first.
+    recogniser: Mutex<Option<(Arc<PerceiverSet>, Recogniser)>>,
     meters: Meters,
     resolver: Arc<SharedResolver>,
     courtesy: YieldPolicy,
@@ -100,6 +104,7 @@ impl MemoryService {
             answers,
             conversations,
             ring,
+            recogniser: Mutex::default(),
             meters,
             resolver,
             courtesy,
