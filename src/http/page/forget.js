@@ -61,6 +61,7 @@ function told(goes) {
     goes.turns > 0 && `${count(goes.turns, "utterance")} with words and sound, ${duration(goes.spoken_secs)} in all`,
     goes.wordless > 0 && `the words and the sound of ${count(goes.wordless, "utterance")}`,
     together(
+      some(goes.body_tracks, "body followed in view", "bodies followed in view"),
       some(goes.object_tracks, "thing followed in view", "things followed in view"),
       some(goes.text_tracks, "text read in view", "texts read in view"),
       some(goes.sounds, "sound"),

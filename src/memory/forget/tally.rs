@@ -37,8 +37,10 @@ pub struct Tally {
     pub places: usize,
     /// Samples of faces and voices, those of whoever stays among them.
     pub samples: usize,
-    /// Times that a face or a body was followed in view.
+    /// Times that a face was followed in view.
     pub tracks: usize,
+    /// Times that a body was, from whatever side.
+    pub body_tracks: usize,
     /// For how long faces were in view, seconds.
     pub seen_secs: f64,
     /// Speech turns that go as a whole.
@@ -98,8 +100,9 @@ impl Memory {
             true => Fate::Keep,
             false => Fate::Delete,
         });
-        let Count { mut tally, clips, followed, shown, read, gone_of, left_of, named: _ } = count;
-        (tally.clips, tally.tracks) = (clips.len(), followed.len());
+        let Count { mut tally, clips, followed, bodies, shown, read, gone_of, left_of, .. } = count;
+        (tally.clips, tally.tracks, tally.body_tracks) =
+            (clips.len(), followed.len(), bodies.len());
         (tally.object_tracks, tally.text_tracks) = (shown.len(), read.len());
         tally.documents = gone_of.difference(&left_of).count();
         let view = self.view();
@@ -131,6 +134,7 @@ struct Count {
     tally: Tally,
     clips: BTreeSet<ClipId>,
     followed: Followed,
+    bodies: Followed,
     shown: Followed,
     read: Followed,
     /// Documents that lose passages, and those that keep some.
@@ -177,8 +181,11 @@ impl Count {
         let tally = &mut self.tally;
         if let Some(track) = row.downcast_ref::<TrackRow>() {
             self.clips.insert(track.clip);
-            self.followed.insert((track.clip.session, track.track));
-            if !track.body {
+            let key = (track.clip.session, track.track);
+            if track.body {
+                self.bodies.insert(key);
+            } else {
+                self.followed.insert(key);
                 tally.seen_secs += track.span.secs();
             }
         } else if let Some(track) = row.downcast_ref::<ObjectTrackRow>() {
