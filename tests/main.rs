@@ -24,6 +24,7 @@ mod another_memory_is_taken_over;
 mod another_model_keeps_everybody;
 mod bad_input_is_refused_clearly;
 mod documents_are_cited;
+mod english_has_its_places;
 mod nothing_leaves_the_robot;
 mod recordings_are_understood;
 mod replay_is_deterministic;

@@ -346,7 +346,9 @@ fn saying(words: &[Word], sign: usize) -> Option<usize> {
 }
 
 fn wanted(words: &[Word]) -> Wanted {
-    let form = |at: usize| words.get(at).map_or(String::new(), |word| word.form.to_lowercase());
+    let form = |at: usize| {
+        words.get(at).map_or_else(String::new, |word| word.form.as_str().to_lowercase())
+    };
     let asks = words.iter().take(3).any(|word| word.tag.starts_with('W'));
     match (form(0).as_str(), form(1).as_str()) {
         ("how", "many") => Wanted::Count,

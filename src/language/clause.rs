@@ -2,6 +2,8 @@
 //!
 //! Only labels and tags are read here, no verbs: what a verb means is the thesaurus's and the lexicon's.
 
+use compact_str::CompactString;
+
 use crate::language::parse::Word;
 
 /// What a word is to its clause.
@@ -14,7 +16,7 @@ pub enum Role {
     /// To whom.
     Recipient,
     /// Behind a preposition.
-    Oblique(String),
+    Oblique(CompactString),
     /// How, when, where, in a word.
     Adverb,
 }
@@ -43,7 +45,7 @@ pub enum Kind {
     /// "… and left".
     Coordinated,
     /// "because …", "when …": the word it begins with.
-    Adverbial(String),
+    Adverbial(CompactString),
     /// "… that stood there": the noun.
     Relative(usize),
     /// "She said that …": the verb.
@@ -58,13 +60,13 @@ pub struct Clause {
     /// Verbs of the predicate: "has to be put" has three, the last carries the meaning.
     pub verbs: Vec<usize>,
     /// Lemma of the last verb, with its particle: "give back".
-    pub predicate: String,
+    pub predicate: CompactString,
     /// Heads of its phrases; of a list each.
     pub roles: Vec<(Role, usize)>,
     /// It says that it is not so.
     pub negated: bool,
     /// "must", "can", "will": the auxiliary's lemma.
-    pub modal: Option<String>,
+    pub modal: Option<CompactString>,
     /// What is done stands first.
     pub passive: bool,
     /// How it hangs in its sentence.
@@ -331,8 +333,10 @@ impl<'a> Tree<'a> {
         }
         let particle = self.of(last, &["prt"]).next().map(|p| self.words[p].lemma.clone());
         let lemma = &self.words[last].lemma;
-        let predicate =
-            particle.map_or_else(|| lemma.clone(), |particle| format!("{lemma} {particle}"));
+        let predicate = particle.map_or_else(
+            || lemma.clone(),
+            |particle| compact_str::format_compact!("{lemma} {particle}"),
+        );
         let negated =
             verbs.iter().any(|&v| {
                 self.of(v, &["neg"]).any(|n| self.words[n].lemma != "no" || self.words[n].head != n)
@@ -376,7 +380,7 @@ impl<'a> Tree<'a> {
                 let mark = self
                     .of(head, &["mark", "advmod"])
                     .find(|&m| m < head)
-                    .map_or(String::new(), |m| self.words[m].lemma.clone());
+                    .map_or(CompactString::default(), |m| self.words[m].lemma.clone());
                 Kind::Adverbial(mark)
             }
             "relcl" | "acl" => Kind::Relative(word.head),
@@ -400,7 +404,7 @@ impl<'a> Tree<'a> {
                     let name = if outer.is_empty() {
                         word.lemma.clone()
                     } else {
-                        format!("{outer} {}", word.lemma)
+                        compact_str::format_compact!("{outer} {}", word.lemma)
                     };
                     for object in self.of(next, &["pobj", "pcomp"]) {
                         for one in self.listed(object) {

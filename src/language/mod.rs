@@ -159,10 +159,10 @@ impl Masked {
             let Some((masked, original, name)) = before else { continue };
             if word.span.start < masked + COMMON.len() {
                 word.span = *original..original + name.len();
-                word.lemma = name.to_lowercase();
-                word.form.clone_from(name);
+                word.lemma = name.to_lowercase().into();
+                word.form = name.into();
                 if !word.tag.starts_with("NNP") {
-                    "NNP".clone_into(&mut word.tag);
+                    word.tag = "NNP".into();
                 }
             } else {
                 let moved = |at: usize| at - masked - COMMON.len() + original + name.len();

@@ -4,6 +4,8 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use compact_str::CompactString;
+
 use super::parse::Word;
 
 /// So much is kept, bytes: some two hundred thousand sentences. What came first goes first.
@@ -153,10 +155,10 @@ impl Shelf {
     fn word(&self, text: &str, packed: Packed) -> Option<Word> {
         let start = packed.start as usize;
         let span = start..start + usize::from(packed.length);
-        let mark = |number: u16| self.marks.text(number.into()).map(str::to_owned);
+        let mark = |number: u16| self.marks.text(number.into()).map(CompactString::from);
         Some(Word {
-            form: text.get(span.clone())?.to_owned(),
-            lemma: self.lemmas.text(packed.lemma)?.to_owned(),
+            form: text.get(span.clone())?.into(),
+            lemma: self.lemmas.text(packed.lemma)?.into(),
             span,
             tag: mark(packed.tag)?,
             head: packed.head.into(),
@@ -170,9 +172,9 @@ mod tests {
     use super::*;
 
     fn word(text: &str, span: std::ops::Range<usize>, lemma: &str, head: usize) -> Word {
-        let form = text[span.clone()].to_owned();
-        let (tag, label) = ("NN".to_owned(), "ROOT".to_owned());
-        Word { form, lemma: lemma.to_owned(), span, tag, head, label }
+        let form = text[span.clone()].into();
+        let (tag, label) = ("NN".into(), "ROOT".into());
+        Word { form, lemma: lemma.into(), span, tag, head, label }
     }
 
     #[test]

@@ -91,7 +91,7 @@ fn part_names(words: &mut [Word], at: usize, is_name: &dyn Fn(&str) -> bool) {
     if named && is_said && is_alone() {
         let tag = words[at].tag.clone();
         set(&mut words[at], verb, "nsubj", &tag);
-        "attr".clone_into(&mut words[noun].label);
+        words[noun].label = "attr".into();
     }
 }
 
@@ -120,11 +120,11 @@ fn join_auxiliary(words: &mut [Word], at: usize) {
         }
         word.head = at;
         if one < verb && matches!(word.label.as_str(), "nsubj" | "attr") {
-            role.clone_into(&mut word.label);
+            word.label = role.into();
         }
     }
     if let Some(subject) = subject.filter(|_| is_done) {
-        "nsubjpass".clone_into(&mut words[subject].label);
+        words[subject].label = "nsubjpass".into();
     }
     let tag = words[verb].tag.clone();
     set(&mut words[verb], at, if lasts { "aux" } else { "auxpass" }, &tag);
@@ -181,12 +181,16 @@ fn verb_of_auxiliary(words: &mut [Word], at: usize, language: &Language) {
         }
     }
     let lemma = language.parser.lemma(&form, tag);
-    let subject_tag = if can_be_noun { "NN".to_owned() } else { words[subject].tag.clone() };
+    let subject_tag = if can_be_noun {
+        compact_str::CompactString::const_new("NN")
+    } else {
+        words[subject].tag.clone()
+    };
     set(&mut words[subject], at, role, &subject_tag);
     let auxiliary_tag = words[auxiliary].tag.clone();
     set(&mut words[auxiliary], at, label, &auxiliary_tag);
     set(&mut words[at], at, "ROOT", tag);
-    words[at].lemma = lemma;
+    words[at].lemma = lemma.into();
 }
 
 fn retag(words: &mut [Word], at: usize, language: &Language, is_name: &dyn Fn(&str) -> bool) {
@@ -205,8 +209,8 @@ fn retag(words: &mut [Word], at: usize, language: &Language, is_name: &dyn Fn(&s
         _ if word.form.ends_with('s') => "NNS",
         _ => return,
     };
-    words[at].lemma = language.parser.lemma(&words[at].form, tag);
-    tag.clone_into(&mut words[at].tag);
+    words[at].lemma = language.parser.lemma(&words[at].form, tag).into();
+    words[at].tag = tag.into();
 }
 
 /// "Was she ill", "Is the pump broken": what stands behind the subject hangs on "was", not on "she".
@@ -224,7 +228,7 @@ fn say_of_subject(words: &mut [Word], at: usize) {
         && verb < noun;
     if so {
         words[at].head = verb;
-        "acomp".clone_into(&mut words[at].label);
+        words[at].label = "acomp".into();
     }
 }
 
@@ -259,7 +263,7 @@ fn free_verb(words: &mut [Word], at: usize) {
     let root = words[at].head;
     let is_like = words[at].tag == "IN" && words[at].lemma == "like";
     if is_like && words[at].label == "ROOT" {
-        "VB".clone_into(&mut words[at].tag);
+        words[at].tag = "VB".into();
     }
     let so = is_like && root < at && words[root].lemma == "do" && words[root].label == "ROOT";
     if !so {
@@ -267,7 +271,7 @@ fn free_verb(words: &mut [Word], at: usize) {
     }
     for word in words.iter_mut() {
         if word.head == at && word.label == "pobj" {
-            "dobj".clone_into(&mut word.label);
+            word.label = "dobj".into();
         }
         if word.head == root {
             word.head = at;
@@ -279,6 +283,6 @@ fn free_verb(words: &mut [Word], at: usize) {
 
 fn set(word: &mut Word, head: usize, label: &str, tag: &str) {
     word.head = head;
-    label.clone_into(&mut word.label);
-    tag.clone_into(&mut word.tag);
+    word.label = label.into();
+    word.tag = tag.into();
 }

@@ -44,7 +44,7 @@ fn told(text: &str) -> Option<Vec<String>> {
                 Role::Agent => "agent".to_owned(),
                 Role::Object => "object".to_owned(),
                 Role::Recipient => "recipient".to_owned(),
-                Role::Oblique(of) => of.clone(),
+                Role::Oblique(of) => of.to_string(),
                 Role::Adverb => "adverb".to_owned(),
             };
             format!(" {role}={}", words[*at].form)
@@ -94,7 +94,7 @@ fn questions_have_a_hole_where_the_answer_goes() {
     };
     assert_eq!(role("Who fetched the ladder?"), Some(Role::Agent));
     assert_eq!(role("What did Ben eat?"), Some(Role::Object));
-    assert_eq!(role("What is Ben afraid of?"), Some(Role::Oblique("of".to_owned())));
+    assert_eq!(role("What is Ben afraid of?"), Some(Role::Oblique("of".into())));
     assert_eq!(role("Where is the kite?"), Some(Role::Adverb));
     assert_eq!(wanted("Did Ben eat the bread?"), Some(Wanted::Whether));
 }
@@ -146,7 +146,7 @@ fn the_thesaurus_knows_synonyms_kinds_and_contraries() {
     let Some(language) = shared() else { return };
     let thesaurus = &language.thesaurus;
     let near = |one: &str, other: &str, part: Part| {
-        thesaurus.near(one, part).get(&(other.to_owned(), part)).copied().unwrap_or(0.0)
+        thesaurus.near(one, part).get(&(other.into(), part)).copied().unwrap_or(0.0)
     };
     assert!(near("fix", "repair", Part::Verb) > 0.85);
     assert!(near("purchase", "buy", Part::Verb) > 0.85);

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use compact_str::CompactString;
 use jiff::tz::TimeZone;
 
 use crate::language::Language;
@@ -34,8 +35,12 @@ pub(crate) struct Vocabulary(Mutex<HashMap<Lemma, u32>>);
 impl Vocabulary {
     fn number(&self, word: &Lemma) -> WordId {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(number) = known.get(word) {
+            return WordId(*number);
+        }
         let next = known.len() as u32;
-        WordId(*known.entry(word.clone()).or_insert(next))
+        known.insert(word.clone(), next);
+        WordId(next)
     }
 }
 
@@ -44,7 +49,7 @@ impl Vocabulary {
 pub(crate) struct Term {
     pub(crate) word: WordId,
     /// Of a verb with its particle the verb alone; of a compound verb both words: `take_place`.
-    pub(crate) lemma: String,
+    pub(crate) lemma: CompactString,
     pub(crate) part: Part,
     /// The word of the sentence; a pronoun's, where the term is what it stands for.
     pub(crate) at: usize,
@@ -343,7 +348,8 @@ impl Reader<'_> {
     fn join_verbs(&self, tree: &Tree<'_>, terms: &mut Vec<Term>) {
         for at in 0..terms.len() {
             let Some(object) = tree.of(terms[at].at, &["dobj"]).next() else { continue };
-            let joined = format!("{}_{}", terms[at].lemma, tree.words[object].lemma);
+            let joined =
+                compact_str::format_compact!("{}_{}", terms[at].lemma, tree.words[object].lemma);
             let is_noun = tree.words[object].tag.starts_with("NN");
             let one = terms[at].part == Part::Verb && is_noun && tree.under(object).is_empty();
             if one && self.language.thesaurus.has(&joined, Part::Verb) {
@@ -394,7 +400,7 @@ pub(crate) fn place_of(
 }
 
 /// Lemma, part of speech, whether it is a name.
-type Lemma = (String, Part, bool);
+type Lemma = (CompactString, Part, bool);
 
 /// The terms of a phrase, its head first; none where the head is no term.
 fn phrase_of(tree: &Tree<'_>, terms: &[Term], meant: &[Term], head: usize) -> Vec<Lemma> {
@@ -434,16 +440,16 @@ fn is_site(tree: &Tree<'_>, at: usize) -> bool {
 }
 
 fn named(name: &str) -> Lemma {
-    (name.to_owned(), Part::Noun, true)
+    (name.into(), Part::Noun, true)
 }
 
 /// Whose words they are, and to whom; names in lower case.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Voice {
     /// Whom "I" means.
-    pub(crate) speaker: Option<String>,
+    pub(crate) speaker: Option<CompactString>,
     /// Whom "you" means.
-    pub(crate) addressee: Option<String>,
+    pub(crate) addressee: Option<CompactString>,
 }
 
 /// "It" points back so many sentences at most.
@@ -453,9 +459,9 @@ const REACH: usize = 6;
 #[derive(Default)]
 pub(crate) struct Before {
     /// In order; an owner stands behind those who do something.
-    people: Vec<String>,
+    people: Vec<CompactString>,
     /// Whom "he" and "she" mean.
-    meant: [Option<String>; 2],
+    meant: [Option<CompactString>; 2],
     /// Somebody was named since the text began.
     is_named: bool,
     /// Things of the sentences before, the newest first in each of as many.
@@ -473,17 +479,18 @@ impl Before {
     fn name(&mut self, name: &str, is_owner: bool) {
         self.is_named = true;
         match is_owner {
-            true => self.people.insert(0, name.to_owned()),
-            false => self.people.push(name.to_owned()),
+            true => self.people.insert(0, name.into()),
+            false => self.people.push(name.into()),
         }
     }
 
     /// Whom "he" (0) and "she" (1) mean, none of those.
-    fn person(&mut self, which: usize, but: &[String]) -> Vec<Lemma> {
+    fn person(&mut self, which: usize, but: &[CompactString]) -> Vec<Lemma> {
         let others = self.meant[1 - which].clone();
         let known = self.meant[which].clone();
         let newest = || {
-            let is_other = |name: &&String| Some(*name) != others.as_ref() && !but.contains(name);
+            let is_other =
+                |name: &&CompactString| Some(*name) != others.as_ref() && !but.contains(name);
             self.people.iter().rev().find(is_other).cloned()
         };
         let Some(name) = known.filter(|name| !but.contains(name)).or_else(newest) else {

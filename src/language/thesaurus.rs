@@ -11,6 +11,7 @@ use std::io::{Error, ErrorKind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use compact_str::CompactString;
 use memmap2::Mmap;
 
 /// Parts of speech that `WordNet` has.
@@ -122,18 +123,18 @@ struct Sense<'a> {
     offset: u32,
     field: u8,
     /// In lower case, `_` between words.
-    words: Vec<String>,
+    words: Vec<CompactString>,
     /// Kind of the pointer, part of speech and offset of what it names.
     pointers: Vec<(&'a str, Part, u32)>,
 }
 
 /// Words near in meaning, with how near they are, 0 to 1.
-pub type Near = HashMap<(String, Part), f32>;
+pub type Near = HashMap<(CompactString, Part), f32>;
 
 /// What is known of words that were looked up.
-type Known<T> = Mutex<HashMap<(String, Part), Arc<T>>>;
+type Known<T> = Mutex<HashMap<(CompactString, Part), Arc<T>>>;
 /// Offsets of senses by the noun that they were looked up for.
-type Offsets = Mutex<HashMap<String, Arc<[u32]>>>;
+type Offsets = Mutex<HashMap<CompactString, Arc<[u32]>>>;
 
 /// So many nouns are kept.
 const KEPT: usize = 16_384;
@@ -149,7 +150,7 @@ fn cached(known: &Offsets, noun: &str, find: impl FnOnce() -> Arc<[u32]>) -> Arc
         if kept.len() >= KEPT {
             kept.clear();
         }
-        Arc::clone(kept.entry(noun.to_owned()).or_insert(found))
+        Arc::clone(kept.entry(noun.into()).or_insert(found))
     })
 }
 
@@ -161,7 +162,7 @@ pub struct Thesaurus {
     /// What was looked up; grows with the words that are used.
     fields: Known<[u8]>,
     near: Known<Near>,
-    contraries: Known<[String]>,
+    contraries: Known<[CompactString]>,
     classes: Offsets,
     above: Offsets,
 }
@@ -205,7 +206,7 @@ impl Thesaurus {
     /// The [`field`]s of a lemma's senses, the commonest first.
     #[must_use]
     pub fn fields(&self, lemma: &str, part: Part) -> Arc<[u8]> {
-        let key = (lemma.to_owned(), part);
+        let key = (CompactString::from(lemma), part);
         if let Some(known) = self.fields.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Arc::clone(known);
         }
@@ -267,7 +268,7 @@ impl Thesaurus {
     /// Every word near a lemma in meaning.
     #[must_use]
     pub fn near(&self, lemma: &str, part: Part) -> Arc<Near> {
-        let key = (lemma.to_owned(), part);
+        let key = (CompactString::from(lemma), part);
         if let Some(near) = self.near.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Arc::clone(near);
         }
@@ -278,7 +279,7 @@ impl Thesaurus {
 
     fn find_near(&self, lemma: &str, part: Part) -> Near {
         let mut out = Near::new();
-        let mut put = |word: String, part: Part, worth: f32| {
+        let mut put = |word: CompactString, part: Part, worth: f32| {
             let held = out.entry((word, part)).or_default();
             *held = held.max(worth);
         };
@@ -305,18 +306,18 @@ impl Thesaurus {
     /// Whether one says the contrary of the other: "open", "closed".
     #[must_use]
     pub fn is_opposite(&self, one: &str, other: &str, part: Part) -> bool {
-        let key = (one.to_owned(), part);
+        let key = (CompactString::from(one), part);
         let known =
             self.contraries.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         let words = known.unwrap_or_else(|| {
-            let found: Arc<[String]> = self.find_contraries(one, part).into();
+            let found: Arc<[CompactString]> = self.find_contraries(one, part).into();
             let mut kept = self.contraries.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(kept.entry(key).or_insert(found))
         });
         words.iter().any(|word| word == other)
     }
 
-    fn find_contraries(&self, lemma: &str, part: Part) -> Vec<String> {
+    fn find_contraries(&self, lemma: &str, part: Part) -> Vec<CompactString> {
         let senses = self.senses(lemma, part);
         let pointers = senses.iter().take(SENSES).flat_map(|sense| &sense.pointers);
         let contraries = pointers.filter(|(kind, ..)| *kind == "!");
@@ -365,7 +366,7 @@ impl Thesaurus {
         let mut words = Vec::with_capacity(count);
         for _ in 0..count {
             let word = fields.next()?;
-            words.push(word.split('(').next().unwrap_or(word).to_lowercase());
+            words.push(word.split('(').next().unwrap_or(word).to_lowercase().into());
             fields.next()?;
         }
         let count: usize = fields.next()?.parse().ok()?;

@@ -19,6 +19,7 @@ use crate::language::thesaurus::field;
 use crate::memory::{Happening, Hours, Rule};
 use crate::recall::lexer::{quoted_ranges, tokens};
 use crate::recall::time_expr::{Precision, TimeExpr, When, duration_secs, told_expressions};
+use crate::text::capitalised;
 use crate::time::{Span, Timestamp};
 
 /// "After 22:00" of an evening lasts until this hour.
@@ -91,12 +92,7 @@ pub fn rule(
 
 /// With a capital and a full stop, which the parser goes by.
 fn sentence(text: &str) -> String {
-    let mut text = text.trim().trim_end_matches(['.', '!', '?']).to_owned();
-    if let Some(first) = text.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    text.push('.');
-    text
+    format!("{}.", capitalised(text.trim().trim_end_matches(['.', '!', '?'])))
 }
 
 /// How long something is to last, and where that stands.
@@ -334,7 +330,7 @@ impl Reading<'_> {
     fn is_name(&self, at: usize) -> bool {
         let word = self.word(at);
         word.tag.starts_with("NNP") && word.form.starts_with(char::is_uppercase)
-            || self.names.contains(&word.form.to_lowercase())
+            || self.names.contains(word.form.to_lowercase().as_str())
     }
 
     fn is_somebody(&self, at: usize) -> bool {
@@ -432,7 +428,7 @@ impl Reading<'_> {
             }
             let word = match role {
                 Role::Oblique(word) => word,
-                Role::Object if entered && !clause.passive => "in".to_owned(),
+                Role::Object if entered && !clause.passive => "in".into(),
                 _ => continue,
             };
             if self.is_timed(at) || !word.split(' ').all(|one| is("places", one)) {

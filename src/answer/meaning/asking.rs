@@ -46,8 +46,9 @@ impl Asking {
         role: Role,
     ) -> Self {
         let lexicon = Lexicon::english();
-        let lower =
-            |at: usize| words.get(at).map_or(String::new(), |word| word.form.to_lowercase());
+        let lower = |at: usize| {
+            words.get(at).map_or_else(String::new, |word| word.form.as_str().to_lowercase())
+        };
         let asked = lower(word);
         let noun = noun.or_else(|| noun_behind(words, word, &asked));
         let noun = noun.map(|noun| sort_of(words, noun));

@@ -111,7 +111,7 @@ fn sides(corpus: &Corpus<'_>, keys: &[&Term], sentence: &Sentence, at: usize) ->
     for term in sentence.terms.iter().filter(|term| term.clause == Some(at)) {
         let whole = match term.part {
             Part::Verb => clause.predicate.replace(' ', "_"),
-            _ => term.lemma.clone(),
+            _ => term.lemma.to_string(),
         };
         for key in keys {
             plus = plus.max(likeness.of(key, term));

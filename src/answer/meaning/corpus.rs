@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use compact_str::CompactString;
 use jiff::tz::TimeZone;
 
 use crate::language::clause::{Role, Tree};
@@ -32,7 +33,7 @@ pub(super) struct Read {
     /// Which of the lines before it a fragment replies to.
     pub(super) replies_to: Option<usize>,
     /// The question word of that line, its lemma.
-    pub(super) asked: Option<String>,
+    pub(super) asked: Option<CompactString>,
     /// Somebody had asked why.
     pub(super) is_reason: bool,
 }
@@ -270,7 +271,7 @@ impl<'a> Corpus<'a> {
             let before = heard.clone().flat_map(|heard| &heard.before);
             let lines = before.filter_map(|line| line.speaker.as_ref());
             let mut speakers = heard.filter_map(|heard| heard.speaker.as_ref()).chain(lines);
-            let known = speakers.find(|one| one.to_lowercase().starts_with(&name.lemma));
+            let known = speakers.find(|one| one.to_lowercase().starts_with(name.lemma.as_str()));
             return known.cloned().unwrap_or_else(|| capitalised(&name.lemma));
         }
         let words = Tree::new(&sentence.words).phrase(at);

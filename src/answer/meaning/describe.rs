@@ -107,7 +107,7 @@ fn thing_meant(
         let (_, naming) = nouns.next()?;
         let is_other =
             |(_, one): (usize, &Naming)| one.noun == naming.noun && one.name != naming.name;
-        return (!corpus.namings().any(is_other)).then(|| (naming.noun.clone(), Vec::new()));
+        return (!corpus.namings().any(is_other)).then(|| (naming.noun.to_string(), Vec::new()));
     }
     let below = Tree::new(&question.words).phrase(term.at);
     let by: Vec<usize> = (0..question.terms.len())
@@ -122,7 +122,7 @@ fn thing_meant(
             && corpus.likeness.all(&wanted, &told)
     };
     let (_, naming) = corpus.namings().filter(fits).last()?;
-    Some((naming.name.clone(), by))
+    Some((naming.name.to_string(), by))
 }
 
 /// "Who is Ava's wife?" asks for the description itself.
@@ -181,7 +181,7 @@ impl Description<'_> {
                 && corpus.likeness.is_person(term)
                 && !self.wanted.iter().any(|one| one.lemma == term.lemma)
         };
-        sentence.terms.iter().filter(is).map(|term| term.lemma.clone()).collect()
+        sentence.terms.iter().filter(is).map(|term| term.lemma.to_string()).collect()
     }
 
     fn agents(&self, corpus: &Corpus<'_>, sentence: &Sentence, clause: usize) -> Vec<String> {
@@ -193,7 +193,7 @@ impl Description<'_> {
                 && sentence.words[term.at].label != "poss"
                 && !self.wanted.iter().any(|one| one.lemma == term.lemma)
         };
-        sentence.terms.iter().filter(is).map(|term| term.lemma.clone()).collect()
+        sentence.terms.iter().filter(is).map(|term| term.lemma.to_string()).collect()
     }
 
     /// Who does what the clause on the noun tells.
@@ -226,7 +226,7 @@ impl Description<'_> {
         let people =
             sentence.terms.iter().filter(|term| term.is_name && corpus.likeness.is_person(term));
         let nearest = people.min_by_key(|term| term.at.abs_diff(thing));
-        nearest.filter(|_| says).map(|term| term.lemma.clone()).into_iter().collect()
+        nearest.filter(|_| says).map(|term| term.lemma.to_string()).into_iter().collect()
     }
 
     /// Who is told to be one: "Ava is our cook", "works as a cook", "the cook Ava", "her nephew Ben".
@@ -278,6 +278,6 @@ impl Description<'_> {
                 && corpus.likeness.is_person(term)
                 && beside(term)
         });
-        people.map(|term| term.lemma.clone()).collect()
+        people.map(|term| term.lemma.to_string()).collect()
     }
 }

@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use compact_str::CompactString;
+
 use crate::language::clause::{Role, Tree, Wanted};
 use crate::language::parse::Word;
 use crate::time::{Span, Timestamp};
@@ -58,7 +60,7 @@ pub(super) struct Utterance {
     /// Which of the lines before it replies to.
     pub(super) replies_to: Option<usize>,
     /// The question word of what it replies to, its lemma.
-    pub(super) asked: Option<String>,
+    pub(super) asked: Option<CompactString>,
     /// Somebody had asked why.
     pub(super) is_reason: bool,
 }
@@ -367,7 +369,7 @@ fn voice(reader: &Reader<'_>, before: &[Line], speaker: Option<&str>, text: &str
         let last = before.iter().rev().filter_map(|line| line.speaker.as_deref());
         last.clone().find(|one| Some(*one) != speaker).map(str::to_owned)
     };
-    let first = |name: &str| name.split(' ').next().unwrap_or("").to_lowercase();
+    let first = |name: &str| name.split(' ').next().unwrap_or("").to_lowercase().into();
     Voice { speaker: speaker.map(first), addressee: named.or_else(others).as_deref().map(first) }
 }
 

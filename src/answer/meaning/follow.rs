@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use compact_str::CompactString;
+
 use crate::language::clause::{Clause, Role, Tree};
 use crate::language::parse::Word;
 use crate::language::thesaurus::field;
@@ -52,7 +54,7 @@ impl Text<'_> {
     }
 
     fn lower(&self, at: usize) -> String {
-        self.words.get(at).map_or(String::new(), |word| word.form.to_lowercase())
+        self.words.get(at).map_or_else(String::new, |word| word.form.as_str().to_lowercase())
     }
 }
 
@@ -70,7 +72,7 @@ struct Before<'a> {
     /// Names of nobody who was met: a pet's, a boat's.
     named: Vec<usize>,
     /// The head of where.
-    place: Option<(String, usize)>,
+    place: Option<(CompactString, usize)>,
 }
 
 impl Meaning {
@@ -142,8 +144,8 @@ impl<'a> Before<'a> {
                 // A name behind "to" or "in" is a place's, unless somebody has it.
                 let is_aside =
                     matches!(role, Role::Oblique(of) if !matches!(of.as_str(), "with" | "for"));
-                let is_person = met.contains(&word.lemma)
-                    || names.contains(&word.lemma) && !is_aside
+                let is_person = met.contains(word.lemma.as_str())
+                    || names.contains(word.lemma.as_str()) && !is_aside
                     || thesaurus.is_of(&word.lemma, field::PERSON);
                 let is_time = thesaurus.is_of(&word.lemma, field::TIME);
                 match role {
@@ -160,7 +162,9 @@ impl<'a> Before<'a> {
         }
         // Owners: "Ava's bike".
         let owners: Vec<usize> = (0..text.words.len())
-            .filter(|&at| text.words[at].label == "poss" && names.contains(&text.words[at].lemma))
+            .filter(|&at| {
+                text.words[at].label == "poss" && names.contains(text.words[at].lemma.as_str())
+            })
             .collect();
         if people.is_empty() {
             people = owners;
@@ -182,7 +186,7 @@ impl<'a> Before<'a> {
         drop(tree);
         let named = people.iter().copied().filter(|&at| {
             let word = &text.words[at];
-            word.tag.starts_with("NNP") && !met.contains(&word.lemma)
+            word.tag.starts_with("NNP") && !met.contains(word.lemma.as_str())
         });
         let named = named.collect();
         Self { text, clause, asking, people, things, counted, named, place }
@@ -244,7 +248,7 @@ fn pointed(
     let mut named = false;
     for (at, word) in asked.words.iter().enumerate() {
         let lower = asked.lower(at);
-        named |= names.contains(&word.lemma) && word.tag.starts_with("NNP");
+        named |= names.contains(word.lemma.as_str()) && word.tag.starts_with("NNP");
         let is = |list: &str| lexicon.is(list, &lower);
         let owns = word.tag == "PRP$";
         // "before that"
@@ -283,7 +287,7 @@ fn starts_low(text: &str) -> bool {
 /// "the red one": the noun of the question before stands for "one".
 fn one(asked: &Text<'_>, known: &Before<'_>, at: usize) -> Option<(Range<usize>, String)> {
     let thing = known.things.first().copied()?;
-    Some((asked.words[at].span.clone(), known.text.words[thing].form.clone()))
+    Some((asked.words[at].span.clone(), known.text.words[thing].form.to_string()))
 }
 
 /// "her brother": whose.
@@ -354,7 +358,7 @@ fn fragment(
         };
         return Some(format!("{text}?"));
     }
-    let is_person = names.contains(&asked.words[root].lemma)
+    let is_person = names.contains(asked.words[root].lemma.as_str())
         || meaning.language.thesaurus.is_of(&asked.words[root].lemma, field::PERSON);
     let is_one = Lexicon::english().is("ones", &asked.words[root].lemma);
     let owned = asked.words.last().is_some_and(|last| last.tag == "POS")

@@ -107,7 +107,7 @@ impl<'a> Likeness<'a> {
     /// Whether it means somebody.
     pub(super) fn is_person(&self, term: &Term) -> bool {
         match term.is_name {
-            true => self.persons.contains(&term.lemma),
+            true => self.persons.contains(term.lemma.as_str()),
             false => {
                 term.part == Part::Noun && self.language.thesaurus.is_of(&term.lemma, field::PERSON)
             }

@@ -401,7 +401,7 @@ fn value_of(corpus: &Corpus<'_>, question: &Question, best: &Candidate) -> Strin
     let meant = sentence.terms.iter().find(|term| term.at == at && term.is_name);
     let word = &sentence.words[at];
     match meant {
-        Some(_) if word.label == "poss" && question.kind == Kind::Person => word.form.clone(),
+        Some(_) if word.label == "poss" && question.kind == Kind::Person => word.form.to_string(),
         _ => corpus.say(best.note, sentence, at),
     }
 }

@@ -1,5 +1,7 @@
 //! What names things and animals have: "the cat is called Muskat", "Ava's boat, the Petrel".
 
+use compact_str::CompactString;
+
 use crate::language::clause::{Clause, Role, Tree};
 use crate::language::thesaurus::field;
 
@@ -11,9 +13,9 @@ use crate::language::text::{Reader, Sentence};
 pub(super) struct Naming {
     pub(super) sentence: usize,
     /// The lemma, no person's.
-    pub(super) noun: String,
+    pub(super) noun: CompactString,
     /// In lower case.
-    pub(super) name: String,
+    pub(super) name: CompactString,
 }
 
 /// The namings of a text's sentences.
@@ -30,7 +32,7 @@ pub(super) fn namings_of(reader: &Reader<'_>, sentences: &[Sentence]) -> Vec<Nam
     out
 }
 
-fn pairs(reader: &Reader<'_>, sentence: &Sentence) -> Vec<(String, String)> {
+fn pairs(reader: &Reader<'_>, sentence: &Sentence) -> Vec<(CompactString, CompactString)> {
     let words = &sentence.words;
     let tree = Tree::new(words);
     let is_name = |at: usize| words[at].tag.starts_with("NNP") && reader.is_name(&words[at].lemma);

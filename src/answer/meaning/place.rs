@@ -138,7 +138,7 @@ impl Site<'_> {
         let tree = Tree::new(&self.sentence.words);
         let owner = tree.of(site, &["poss", "compound", "amod", "nmod"]).next()?;
         let theme = self.sentence.phrase(owner);
-        let said = self.sentence.words[site].lemma.clone();
+        let said = self.sentence.words[site].lemma.to_string();
         let place = Place { theme, head: owner, at: value, said, ..base.clone() };
         (!place.theme.is_empty()).then_some(place)
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use compact_str::CompactString;
+
 use crate::language::clause::{Clause, Kind as ClauseKind, Role, Tree, Wanted};
 use crate::language::parse::Word;
 use crate::language::thesaurus::Part;
@@ -27,7 +29,7 @@ pub(super) struct Question {
     /// What it is to its clause.
     pub(super) hole: Option<Role>,
     /// The lemma of the noun that it is said with.
-    pub(super) noun: Option<String>,
+    pub(super) noun: Option<CompactString>,
     /// What it is about, less the words of the asking and of times.
     pub(super) terms: Vec<Term>,
     /// Which terms say it: the verb, or what stands behind a light one.
@@ -82,7 +84,7 @@ impl Question {
         });
         let Asking { kind, asked, hole, noun } = out;
         Self {
-            lemmas: words.iter().map(|word| word.lemma.clone()).collect(),
+            lemmas: words.iter().map(|word| word.lemma.to_string()).collect(),
             span: combined_span(&times).map(|(span, _)| span),
             text: text.to_owned(),
             clauses,

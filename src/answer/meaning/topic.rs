@@ -30,7 +30,7 @@ impl Meaning {
         let is_noun = |word: &Word| word.tag.starts_with("NN");
         let root = named.iter().enumerate().find(|(at, word)| word.head == *at)?.1;
         // "Robot, where is it?" calls somebody.
-        let is_called = named.len() == 1 && !names.contains(&root.lemma);
+        let is_called = named.len() == 1 && !names.contains(root.lemma.as_str());
         let is_phrase = is_noun(root) && !is_called && !named.iter().any(Word::is_verb);
         let is_time = self.language.is_of_calendar(&root.lemma);
         let words = parse(rest);
@@ -54,5 +54,5 @@ impl Meaning {
 
 /// Whether a word is a name, which a pronoun behind it may mean.
 fn is_noun_of(names: &BTreeSet<String>) -> impl Fn(&Word) -> bool + '_ {
-    |word| names.contains(&word.lemma) && word.tag.starts_with("NNP")
+    |word| names.contains(word.lemma.as_str()) && word.tag.starts_with("NNP")
 }

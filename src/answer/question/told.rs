@@ -73,7 +73,10 @@ impl<'a> Told<'a> {
 
     /// As written, in lower case.
     pub(super) fn form(&self, at: usize) -> String {
-        self.sentence.words.get(at).map_or(String::new(), |word| word.form.to_lowercase())
+        self.sentence
+            .words
+            .get(at)
+            .map_or_else(String::new, |word| word.form.as_str().to_lowercase())
     }
 
     pub(super) fn forms(&self, words: &[usize]) -> Vec<String> {

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use compact_str::CompactString;
 use lemma::Lemmas;
 use network::{Network, WIDTH, dot};
 use tokenizer::Tokenizer;
@@ -49,17 +50,17 @@ pub struct ModelFiles<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
     /// As written.
-    pub form: String,
+    pub form: CompactString,
     /// As the dictionary has it, in lower case: "be" of "was".
-    pub lemma: String,
+    pub lemma: CompactString,
     /// Bytes of the text.
     pub span: Range<usize>,
     /// Part of speech, of the Penn Treebank: "NNP", "VBD".
-    pub tag: String,
+    pub tag: CompactString,
     /// Index of the word that it hangs on; its own where it is a root.
     pub head: usize,
     /// How it hangs on it: "nsubj", "pobj", "ROOT".
-    pub label: String,
+    pub label: CompactString,
 }
 
 impl Word {
@@ -141,12 +142,12 @@ impl Parser {
             .map(|((token, vector), (head, label))| {
                 let tag = self.tag(vector);
                 Word {
-                    lemma: self.lemmas.lemma(&token.form, tag),
-                    form: token.form,
+                    lemma: self.lemmas.lemma(&token.form, tag).into(),
+                    form: token.form.into(),
                     span: token.span,
-                    tag: tag.to_owned(),
+                    tag: tag.into(),
                     head,
-                    label,
+                    label: label.into(),
                 }
             })
             .collect()

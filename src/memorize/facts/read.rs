@@ -56,7 +56,7 @@ impl<'a> Text<'a> {
         let strangers = strangers(&reader.parsed(&text), language);
         let names: BTreeSet<String> = known.iter().cloned().chain(strangers).collect();
         let reader = Reader { names: &names, ..reader };
-        let voice = Voice { speaker, addressee: None };
+        let voice = Voice { speaker: speaker.map(Into::into), addressee: None };
         let sentences = reader.read_after(&mut Before::default(), &voice, &text, at);
         Self { language, context, at, text, people, sentences }
     }
@@ -154,7 +154,7 @@ fn strangers(words: &[Word], language: &Language) -> BTreeSet<String> {
         sites.iter().any(|field| language.thesaurus.is_of(&word.lemma, *field))
     };
     let is_stranger = |word: &&Word| word.tag == "NNP" && does(&word.label) && !is_site(word);
-    words.iter().filter(is_stranger).map(|word| word.lemma.clone()).collect()
+    words.iter().filter(is_stranger).map(|word| word.lemma.to_string()).collect()
 }
 
 /// One sentence of a text.
@@ -172,7 +172,7 @@ impl Passage<'_> {
 
     /// As written, in lower case.
     pub(super) fn form(&self, at: usize) -> String {
-        self.sentence.words[at].form.to_lowercase()
+        self.sentence.words[at].form.as_str().to_lowercase()
     }
 
     pub(super) fn tag(&self, at: usize) -> &str {
@@ -245,7 +245,7 @@ impl Passage<'_> {
         let people = &self.text.people;
         people.get(self.lemma(at)).copied().or_else(|| {
             let mut meant = self.sentence.terms.iter().filter(|term| term.at == at && term.is_name);
-            meant.find_map(|term| people.get(&term.lemma).copied())
+            meant.find_map(|term| people.get(term.lemma.as_str()).copied())
         })
     }
 

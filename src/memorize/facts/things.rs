@@ -244,7 +244,7 @@ fn place(passage: &Passage<'_>, clause: &Clause) -> Option<String> {
                 && lexicon.is("spots", &word.lemma)
                 && !lexicon.is("present", &word.lemma)
             {
-                found.push(word.lemma.clone());
+                found.push(word.lemma.to_string());
             }
         }
     }

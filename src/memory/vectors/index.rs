@@ -36,14 +36,14 @@ pub(crate) const EXACT_UP_TO: usize = 2_000;
 const LOOKED_AT_AGAIN: usize = 256;
 /// … of those that pass a filter, one in so many: fewer have fewer between them and the line.
 const LOOKED_AT_AGAIN_OF_SOME: usize = 32;
-/// Of those in cells, at most so many: what is read there is near already.
-const MOST_AGAIN_IN_CELLS: usize = 2_048;
+/// Of those in cells, at most so many: of ten million, thousands may be nearly as near as the nearest.
+const MOST_AGAIN_IN_CELLS: usize = 16_384;
 /// And at least so many, …
 const LEAST_AGAIN: usize = 1_000;
 /// … at most so many at first, …
 const MOST_AGAIN: usize = 8_192;
 /// … and so many of those that pass a filter: of more, one in so many says enough.
-const MOST_AGAIN_OF_SOME: usize = 4_096;
+const MOST_AGAIN_OF_SOME: usize = 16_384;
 /// True cosines computed beside one per hit wanted.
 const EXACTLY: usize = 74;
 /// Vectors are asked for so many before they are read.

@@ -335,8 +335,6 @@ impl View {
                 .collect()
         } else if let Some(clip) = filter.clip {
             table.in_clip(clip, &self.horizon)
-        } else if let Some(span) = filter.span {
-            table.touching(span, &self.horizon)
         } else if let Some(passing) = self.passing(filter) {
             passing.iter().filter_map(|id| table.current(&id, &self.horizon)).collect()
         } else {

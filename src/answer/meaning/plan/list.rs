@@ -44,7 +44,7 @@ fn contents(asked: &Asked<'_>) -> Option<Finding> {
         let moved =
             newest.first().is_some_and(|new| new.place.since > place.since && new.note != note);
         let name = match sentence.words[place.head].label.as_str() {
-            "poss" => sentence.words[place.head].form.clone(),
+            "poss" => sentence.words[place.head].form.to_string(),
             _ => corpus.say(note, sentence, place.head),
         };
         if !moved && !names.contains(&name) {
