@@ -38,7 +38,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::ArcSwap;
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
-use tracing::warn;
+use tracing::{info, warn};
 
 use crate::encryption::{FileCipher, StoreKey};
 use crate::ids::{AnswerId, MemoryId, Seq, SessionId};
@@ -124,6 +124,11 @@ impl Default for StoreOptions {
         }
     }
 }
+
+/// What is derived may take so many times what the database takes, …
+const MOST_DERIVED: u64 = 2;
+/// … and so many bytes more.
+const LOOSE_BYTES: u64 = if cfg!(test) { 1 << 20 } else { 1 << 30 };
 
 /// Where an interrupted replay goes on.
 #[derive(Clone, Debug, PartialEq)]
@@ -354,10 +359,38 @@ impl Memory {
         false
     }
 
+    /// Derives everything anew where it takes far more room than the rows do: what was folded, aged or erased, and lists that
+    /// grew, leave their places behind. Reads all rows, some ten seconds for each GB; nothing is committed meanwhile, questions
+    /// are answered. Whether it was done.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn tidy_derived(&self) -> Result<bool, MemoryError> {
+        let shelves = self.tables().shelves();
+        let (taken, rows) = (shelves.rows.len() + shelves.lists.len(), self.database_bytes());
+        if taken <= LOOSE_BYTES + MOST_DERIVED * rows {
+            return Ok(false);
+        }
+        info!(
+            bytes = taken,
+            database = rows,
+            "What was derived is mostly of what is gone: all rows are read again."
+        );
+        self.derive_anew()?;
+        Ok(true)
+    }
+
+    fn database_bytes(&self) -> u64 {
+        std::fs::metadata(store::database_path(self.dir())).map_or(0, |file| file.len())
+    }
+
     /// Reads all rows from the database; nothing of what was derived before is kept.
     fn derive_anew(&self) -> Result<(), MemoryError> {
         let _permit = self.0.turnstile.enter();
-        let fresh = self.reload()?;
+        let fresh = match &self.0.derived {
+            Some(derived) => self.reload_onto(&|| derived.begin())?,
+            None => self.reload()?,
+        };
         self.0.tables.store(Arc::new(fresh));
         Ok(())
     }

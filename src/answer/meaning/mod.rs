@@ -18,6 +18,7 @@ mod naming;
 mod place;
 mod plan;
 mod question;
+mod stranger;
 #[cfg(test)]
 mod tests;
 mod topic;
@@ -193,6 +194,9 @@ impl Meaning {
         people: &BTreeSet<String>,
         now: Timestamp,
     ) -> Option<Meant> {
+        if stranger::is_asked_of(question, told, people, &self.language) {
+            return None;
+        }
         self.beside(question, told, people, now, |asked| {
             let finding = match planned(asked) {
                 Some(finding) => {

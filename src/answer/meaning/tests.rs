@@ -123,6 +123,27 @@ fn the_value_stands_first() {
 }
 
 #[test]
+fn nothing_told_of_others_answers_of_whom_nothing_was_told() {
+    let Some(meaning) = meaning() else { return };
+    for question in [
+        "Where is Nkechi's caulking iron?",
+        "Who lent the router to Ezekiel?",
+        "Is Zbigniew still ill?",
+        "When did Mrs Oyelaran repair the outboard motor?",
+    ] {
+        assert_eq!(asked(&meaning, question), None, "{question}");
+    }
+    // A misspelt name, a word of the language with a capital, and whoever is spoken to are nobody else.
+    for question in [
+        "Who lent the router to Amadeu?",
+        "Where is the red Kayak?",
+        "Zbigniew, where is the red kayak?",
+    ] {
+        assert!(asked(&meaning, question).is_some(), "{question}");
+    }
+}
+
+#[test]
 fn states_end_plans_move_and_loans_come_back() {
     let Some(meaning) = meaning() else { return };
     for (question, wanted) in [

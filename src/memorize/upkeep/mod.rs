@@ -121,6 +121,7 @@ impl Upkeep {
             done.thinned = self.thin(now)?;
             // Whatever is due is done before the clip that comes next, killed in between or not.
             while self.forget(now, &mut done)? {}
+            self.memory.tidy_derived()?;
         }
         Ok(done)
     }

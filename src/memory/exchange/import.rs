@@ -20,6 +20,7 @@ use crate::memory::error::MemoryError;
 use crate::memory::forget::past::{Mark, read_history, write_mark};
 use crate::memory::model::Ground;
 use crate::memory::tables::{Tables, each_table};
+use crate::memory::versions::Shelves;
 use crate::memory::versions::temporal::Temporal;
 use crate::memory::{Memory, store};
 
@@ -152,11 +153,16 @@ impl Memory {
 
     /// The memory as it lies in the file.
     pub(crate) fn reload(&self) -> Result<Tables, MemoryError> {
-        let mut db = self.0.db.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let encrypted = self.options().key.is_some();
         let path = store::database_path(self.dir());
-        let (tables, loaded) =
-            store::load(&mut db, None, &path, None, &|| store::unnamed(&path, encrypted))?;
+        self.reload_onto(&|| store::unnamed(&path, encrypted))
+    }
+
+    /// The same, what is derived on new shelves.
+    pub(crate) fn reload_onto(&self, begin: &dyn Fn() -> Shelves) -> Result<Tables, MemoryError> {
+        let mut db = self.0.db.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let path = store::database_path(self.dir());
+        let (tables, loaded) = store::load(&mut db, None, &path, None, begin)?;
         self.set_malformed(loaded.malformed);
         Ok(tables)
     }

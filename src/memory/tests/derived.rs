@@ -111,6 +111,31 @@ fn a_start_that_changes_nothing_writes_nothing() {
 }
 
 #[test]
+fn what_is_mostly_of_what_is_gone_is_derived_anew_beside_its_readers() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    assert!(!memory.tidy_derived().unwrap());
+    let (reader, was, then) = (memory.view(), everything(&memory.view()), at_each(&memory));
+    let rows = memory.tables().shelves().rows;
+    let loose = vec![1; (LOOSE_BYTES + MOST_DERIVED * memory.database_bytes()) as usize];
+    rows.put(&loose).unwrap();
+    drop(rows);
+    assert!(memory.tidy_derived().unwrap());
+    assert!(!memory.tidy_derived().unwrap());
+    for view in [reader, memory.view()] {
+        assert_eq!(everything(&view), was);
+    }
+    assert_eq!(at_each(&memory), then);
+    drop(memory);
+    let taken: u64 = files(dir.path()).values().map(|(bytes, _)| bytes).sum();
+    assert!(taken < loose.len() as u64, "{taken}");
+    let memory = open(dir.path());
+    assert!(is_restored(&memory));
+    assert_eq!(everything(&memory.view()), was);
+}
+
+#[test]
 fn what_does_not_fit_is_derived_anew() {
     let dir = tempfile::tempdir().unwrap();
     let memory = open(dir.path());

@@ -133,6 +133,11 @@ impl Shelf {
         Ok(Some(open.sums.all(end, |at, len| self.bytes(at, len))))
     }
 
+    /// How many bytes lie there, read by somebody or not.
+    pub(crate) fn len(&self) -> u64 {
+        self.open.as_ref().map_or(0, |open| open.end.load(Ordering::Acquire))
+    }
+
     /// Compares a part of a shelf that was kept with its checksum, or computes one of a part that is to be: whether more is to
     /// follow.
     ///
