@@ -46,7 +46,7 @@ mutated() { echo "ENGRAM_MUTATIONS=$2 ENGRAM_MUTATIONS_STATE=$PWD/target/prove/m
 parts+=("3,000,000 mutated messages|$(mutated mutated_messages_never_panic 3000000)")
 parts+=("3,000,000 mutated definitions|$(mutated mutated_definitions_never_panic 3000000)")
 mutated_in() { echo "ENGRAM_MUTATIONS=$2 ENGRAM_MUTATIONS_STATE=$PWD/target/prove/mutations cargo test --locked --release --lib -- --exact $1"; }
-parts+=("2,000,000 mutated requests|$(mutated_in mqtt::message::request::tests::mutated_requests_never_panic 2000000)")
+parts+=("2,000,000 mutated requests|$(mutated_in mqtt::message::payload::tests::mutated_requests_never_panic 2000000)")
 parts+=("100,000 mutated configurations|$(mutated_in config::load::tests::mutated_files_never_panic 100000)")
 parts+=("500,000 mutated picture files|$(mutated mutated_picture_files_never_panic 500000)")
 parts+=("2,000,000 mutated pictures|$(mutated mutated_pixels_never_panic 2000000)")

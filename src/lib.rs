@@ -41,3 +41,4 @@ pub mod text;
 pub mod time;
 pub mod watch;
 pub mod window;
+pub mod wyoming;

@@ -200,8 +200,76 @@ fn a_recording_is_asked_about_corrected_and_watched() {
     let metrics = String::from_utf8(program.get("/metrics").2).unwrap();
     assert!(metrics.contains("engram_requests_total{kind=\"questions\"}"), "{metrics}");
     commands(&robot, port);
+    let dry = json!({ "entity": "Zelda", "dry_run": true });
+    assert_eq!(program.done("/api/forget", &dry)["persons"], 1);
+    assert_eq!(program.get("/api/media/Zelda").0, 200);
     program.done("/api/forget", &json!({ "entity": "Zelda" }));
     assert_eq!(program.get("/api/media/Zelda").0, 404);
+    assert_eq!(daemon.terminate().0, Some(0));
+}
+
+#[test]
+fn a_recording_of_the_folder_is_chosen_played_and_remembered() {
+    let recording = need!("recordings/one_person_dev.mp4");
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(&recording, folder.path().join("home.mp4")).unwrap();
+    std::fs::write(folder.path().join("broken.mp4"), b"no film").unwrap();
+    let (robot, _, _) = embedded();
+    let port = free_port();
+    let robot = robot.set("window.clip_secs=10").set(&format!("http.listen=127.0.0.1:{port}"));
+    let robot = robot.set(&format!("replay.folder={}", folder.path().display()));
+    let daemon = Daemon::start(&robot, &["replay", "--serve", "--json"]);
+    let program = Program::new(port);
+    let listed = || program.done("/api/query/recordings", &json!({}));
+    let names = |listed: &Value| -> Vec<String> {
+        let all = listed["recordings"].as_array().unwrap().iter();
+        all.map(|one| one["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let first = listed();
+    assert_eq!((&first["plays"], &first["playing"]), (&json!(true), &Value::Null), "{first}");
+    assert_eq!(names(&first), ["broken.mp4", "home.mp4"]);
+    let play = |name: &str, again: bool| {
+        program.post("/api/replay/play", &json!({ "recording": name, "again": again }))
+    };
+    for outside in ["../home.mp4", "nothing.mp4", recording.to_str().unwrap()] {
+        assert_eq!(play(outside, false).0, 404, "{outside}");
+    }
+
+    // Paused in time, it shows how far it is, and no other one begins beside it.
+    program.done("/api/replay/rate", &json!({ "rate": 1 }));
+    assert_eq!(play("home.mp4", false).0, 200);
+    let playing = wait_for("the recording to play", 60, || {
+        Some(listed()["playing"].clone()).filter(|playing| !playing["position"].is_null())
+    });
+    assert_eq!((&playing["name"], &playing["rate"]), (&json!("home.mp4"), &json!(1.0)));
+    assert!(playing["start"].as_str() < playing["end"].as_str(), "{playing}");
+    assert_eq!(program.done("/api/replay/pause", &json!({}))["paused"], true);
+    assert_eq!(play("home.mp4", false).0, 503, "one is played");
+
+    // Ended before its end, and chosen again, it goes on as if nothing had been.
+    program.done("/api/replay/stop", &json!({}));
+    let over = || wait_for("its end", 120, || listed()["playing"].is_null().then_some(()));
+    over();
+    assert_eq!(program.post("/api/replay/pause", &json!({})).0, 503, "it was stopped");
+    assert_eq!(play("home.mp4", false).0, 200);
+    program.done("/api/replay/rate", &json!({ "rate": "max" }));
+    let sessions = |of: &Value| of["recordings"][1]["sessions"].as_array().map(Vec::len);
+    wait_for("the memory of it", 120, || (sessions(&listed()) == Some(1)).then_some(()));
+    over();
+    let count = || program.done("/api/query/people", &json!({})).as_array().map(Vec::len);
+    assert_eq!(count(), Some(1));
+
+    // What cannot be played is told, and the next one plays.
+    assert_eq!(play("broken.mp4", false).0, 200);
+    wait_for("the status", 60, || {
+        let status = program.document("/api/status").to_string();
+        (status.contains("cannot be played") && !status.contains("broken")).then_some(())
+    });
+    assert_eq!(play("home.mp4", true).0, 200);
+    wait_for("the second memory of it", 120, || (sessions(&listed()) == Some(2)).then_some(()));
+    over();
+    assert!(!program.document("/api/status").to_string().contains("cannot be played"));
+    assert_eq!(count(), Some(1));
     assert_eq!(daemon.terminate().0, Some(0));
 }
 

@@ -162,9 +162,12 @@ fn changes(listener: &Listener) {
     assert!(!gone["answer"].as_str().unwrap().contains("mug is on"), "{gone}");
     assert_eq!(listener.refused("forget", r#"{"entity":"red mug"}"#), "not_found");
 
+    let would = listener.ask("forget", &json!({"memory": noted["memory"], "dry_run": true}));
+    assert_eq!((&would["ok"], &would["memories"]), (&true.into(), &1.into()), "{would}");
     let forgotten = listener.ask("forget", &json!({"memory": noted["memory"]}));
     assert_eq!(forgotten["ok"], true, "{forgotten}");
     assert!(forgotten["rows"].as_u64().unwrap() > 0, "{forgotten}");
+    assert_eq!(forgotten["rows"], would["rows"], "{would}");
 
     let pose = json!({"x": 1.0, "y": 2.0, "yaw": 0.5, "frame": "map", "stamp": 1, "id": "pose-1"});
     assert_eq!(listener.ask("pose", &pose)["ok"], true);

@@ -32,7 +32,13 @@ fn a_note_a_name_and_an_erasure_without_a_daemon() {
     assert_eq!(homes.len(), 1, "{profile}");
     assert_eq!(homes[0]["value"], "Cologne", "{profile}");
 
-    robot.json(&["forget", "--entity", "Ava", "--json"]);
+    let goes = robot.json(&["forget", "--entity", "Ava", "--dry-run", "--json"]);
+    assert_eq!((&goes["persons"], &goes["faces"]), (&1.into(), &1.into()), "{goes}");
+    let told = robot.run(&["forget", "--entity", "Ava", "--dry-run"]).stdout;
+    assert!(String::from_utf8_lossy(&told).contains("nothing is"));
+    assert_eq!(robot.json(&["people", "--json"]).as_array().map(Vec::len), Some(1));
+    let gone = robot.json(&["forget", "--entity", "Ava", "--json"]);
+    assert_eq!((&gone["rows"], &gone["files"]), (&goes["rows"], &goes["files"]));
     assert!(robot.json(&["people", "--json"]).as_array().is_some_and(Vec::is_empty));
     let gone: Value = robot.json(&["ask", "When did you last see Ava?", "--json"]);
     assert_eq!(gone["abstained"], true, "{gone}");

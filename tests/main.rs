@@ -14,6 +14,7 @@ mod a_question_over_mqtt;
 mod a_recorder_can_be_killed;
 mod a_recording_gives_the_same_memory;
 mod a_replay_shares_its_terminal;
+mod a_ring_is_kept_from;
 mod a_robot_hears_itself;
 mod a_robot_survives_its_faults;
 mod a_store_without_its_daemon;

@@ -149,8 +149,10 @@ fn emqx_gives_the_rights_that_mosquitto_gives() {
 
 #[test]
 fn only_the_operator_and_the_robot_itself_may_change_a_memory() {
-    for command in ["query", "remember", "forget", "name", "people", "feedback", "privacy", "watch"]
-    {
+    for command in [
+        "query", "remember", "forget", "pin", "name", "people", "feedback", "privacy", "snapshot",
+        "watch",
+    ] {
         let topic = format!("engram/+/{command}");
         for rights in [mosquitto(), emqx()] {
             let may = rights.iter().filter(|(_, action, at)| *action == "publish" && *at == topic);

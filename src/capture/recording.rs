@@ -199,6 +199,12 @@ impl Recording {
         selection
     }
 
+    /// What its file, or folder, is called; of several together the first.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned()
+    }
+
     /// Capture time of its beginning (of the whole recording, before `start_offset_secs`).
     #[must_use]
     pub fn start(&self) -> Timestamp {

@@ -1,10 +1,10 @@
-//! `engramd remember | forget | name | feedback`: what changes the memory, done by the daemon, or in the store
+//! `engramd remember | forget | pin | name | feedback`: what changes the memory, done by the daemon, or in the store
 //! itself with `--data-dir`.
 
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
 use super::context::Context;
@@ -62,9 +62,14 @@ pub(super) struct RememberArgs {
   engramd forget --document manual.pdf
   engramd forget --fact Ava likes \"?\"             what states that; \"?\": whatever it is
   engramd forget --start 2026-03-02T17:00:00Z --end 2026-03-02T18:00:00Z
-  engramd forget --start yesterday --end \"today 14:00\"")]
-#[group(required = true)]
+  engramd forget --start yesterday --end \"today 14:00\"
+  engramd forget --entity person_4 --dry-run     what would go; nothing does",
+    group = ArgGroup::new("what").required(true).multiple(true)
+        .args(["entity", "memory", "fact", "document", "start", "end"]))]
 pub(super) struct ForgetArgs {
+    /// Erase nothing, and count what would go.
+    #[arg(long)]
+    dry_run: bool,
     /// Everything about this person, place or thing: an id, a name (of people nobody has met, too), or what a thing or a
     /// place is called; letter case and articles do not matter.
     #[arg(long, value_name = "WHO", conflicts_with_all = ["memory", "fact", "document", "start", "end"])]
@@ -86,6 +91,19 @@ pub(super) struct ForgetArgs {
     /// … to here (of a day its end).
     #[arg(long, value_name = "T", value_parser = TimeArg::parse, requires = "start")]
     end: Option<TimeArg>,
+}
+
+/// Keep a memory whatever fades and ages, or let it go its way again; `forget` takes it all the same.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  engramd pin memory_17
+  engramd pin memory_17 --off     it may fade again")]
+pub(super) struct PinArgs {
+    /// Which memory: its id.
+    memory: String,
+    /// Pinned no longer.
+    #[arg(long)]
+    off: bool,
 }
 
 /// Give somebody a name; show a picture of them, or play their voice, so that they are known by it.
@@ -181,8 +199,32 @@ pub(super) fn forget(args: ForgetArgs, context: &Context) -> anyhow::Result<u8> 
         ("document", json!(args.document)),
         ("start", json!(start)),
         ("end", json!(end)),
+        ("dry_run", json!(args.dry_run.then_some(true))),
     ]);
+    if args.dry_run {
+        return counted(&reader::command(context, "forget", &payload)?, context);
+    }
     done("forget", &payload, context)
+}
+
+pub(super) fn pin(args: &PinArgs, context: &Context) -> anyhow::Result<u8> {
+    let payload = json!({ "memory": args.memory, "pinned": !args.off });
+    done("pin", &payload, context)
+}
+
+/// What would go, a line for each count that is not nought.
+fn counted(reply: &Value, context: &Context) -> anyhow::Result<u8> {
+    if context.json {
+        print::json(reply)?;
+        return Ok(0);
+    }
+    print::line("This would be erased; nothing is:")?;
+    for (what, count) in reply.as_object().into_iter().flatten() {
+        if count.as_f64().is_some_and(|count| count > 0.0) {
+            print::line(format!("  {:<14} {count}", what.replace('_', " ")))?;
+        }
+    }
+    Ok(0)
 }
 
 pub(super) fn name(args: NameArgs, context: &Context) -> anyhow::Result<u8> {
@@ -235,7 +277,7 @@ fn given<const N: usize>(fields: [(&str, Value); N]) -> Value {
     Value::Object(fields.map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>())
 }
 
-fn done(topic: &str, payload: &Value, context: &Context) -> anyhow::Result<u8> {
+pub(super) fn done(topic: &str, payload: &Value, context: &Context) -> anyhow::Result<u8> {
     let reply = reader::command(context, topic, payload)?;
     if context.json {
         print::json(&reply)?;

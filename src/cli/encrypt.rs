@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::context::Context;
 use super::print;
+use crate::daemon::ring::Ring;
 use crate::memorize::model::{Spool, spool_dir};
 use crate::memory;
 use crate::mqtt::encrypt_outbox;
@@ -33,17 +34,21 @@ pub(super) fn run(_: &EncryptArgs, context: &Context) -> anyhow::Result<u8> {
         );
     };
     let dir = config.store_dir();
-    let (mut spool, mut outbox) = (0, false);
+    let (mut spool, mut outbox, mut ring) = (0, false, 0);
     let done = memory::encrypt(&dir, &key, || {
         let folder = spool_dir(&dir);
         let doing = || format!("encrypting what waits in {}", folder.display());
         spool = Spool::encrypt(&folder, &key).with_context(doing)?;
         outbox = encrypt_outbox(&dir, &key).map_err(anyhow::Error::msg)?;
+        ring = Ring::at_rest(&dir, Some(&key), &config.ring)
+            .encrypt()
+            .with_context(|| format!("encrypting ring and snapshots in {}", dir.display()))?;
         anyhow::Ok(())
     })?;
     if context.json {
         print::json(&json!({
             "database": done.database, "media": done.media, "spool": spool, "outbox": outbox,
+            "ring": ring,
         }))?;
         return Ok(0);
     }

@@ -34,6 +34,7 @@ mod run;
 mod sample;
 mod sheet;
 mod show;
+mod snapshot;
 mod sql;
 mod timeline;
 mod times;
@@ -116,6 +117,8 @@ enum Command {
     Remember(change::RememberArgs),
     /// Erase an entity, a memory or a stretch of time.
     Forget(change::ForgetArgs),
+    /// Keep a memory whatever fades and ages.
+    Pin(change::PinArgs),
     /// Give somebody a name; show their face, play their voice.
     Name(change::NameArgs),
     /// Whose face or voice is this? Nothing of it is kept.
@@ -134,6 +137,8 @@ enum Command {
     Timeline(timeline::TimelineArgs),
     /// Who was there from when to when, and what they said.
     Visits(visits::VisitsArgs),
+    /// Keep a part of the last minutes of pictures and sound.
+    Snapshot(snapshot::SnapshotArgs),
     /// Standing questions: tell me when Ava comes.
     Watch(watch::WatchArgs),
     /// Everything about one entity, clip or memory; a sheet of faces.
@@ -257,6 +262,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Recall(args) => recall::run(&args, &context),
         Command::Remember(args) => change::remember(args, &context),
         Command::Forget(args) => change::forget(args, &context),
+        Command::Pin(args) => change::pin(&args, &context),
         Command::Name(args) => change::name(args, &context),
         Command::Identify(args) => identify::run(&args, &context),
         Command::Documents(args) => documents::run(&args, &context),
@@ -266,6 +272,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Places(args) => places::run(&args, &context),
         Command::Timeline(args) => timeline::run(&args, &context),
         Command::Visits(args) => visits::run(&args, &context),
+        Command::Snapshot(args) => snapshot::run(&args, &context),
         Command::Watch(args) => watch::run(&args, &context),
         Command::Show(args) => show::run(&args, &context),
         Command::Sql(args) => sql::run(&args, &context),

@@ -11,6 +11,7 @@ use super::context::Context;
 use crate::config::Config;
 use crate::daemon::assemble::{AssembleError, Knowledge, answerer, language_if_any, read_store};
 use crate::daemon::queries::{self, Means};
+use crate::daemon::ring::Ring;
 use crate::daemon::service::MemoryService;
 use crate::memory::{Memory, MemoryError};
 use crate::mqtt::client::ClientError;
@@ -84,10 +85,13 @@ impl Reader {
             }
             Self::Store(Store { memory, knowledge }) => {
                 let knowledge = knowledge.as_ref();
+                let key = memory.options().key.as_ref();
+                let ring = Ring::at_rest(memory.dir(), key, &crate::config::Ring::default());
                 let means = Means {
+                    ring: Some(&ring),
                     embedder: knowledge.and_then(|knowledge| knowledge.text.as_deref()),
                     answerer: knowledge.map(|knowledge| &*knowledge.answerer),
-                    clock: None,
+                    ..Means::default()
                 };
                 match queries::query(memory, &means, verb, args.clone())? {
                     Reply::Document(document) => Ok(document),
@@ -139,7 +143,7 @@ pub(super) fn command(context: &Context, topic: &str, payload: &Value) -> anyhow
     let done = match (&context.data_dir, Command::at(topic)) {
         (Some(_), Some(Ok(command))) => match MemoryService::over_store(&context.config) {
             // What waits for the broker may speak of it.
-            Ok(service) if command == Command::Forget => {
+            Ok(service) if command == Command::Forget && !is_dry(payload) => {
                 let outbox = service.dir().to_owned();
                 let key = context.config.store_key()?;
                 let key = key.as_ref();
@@ -164,6 +168,11 @@ pub(super) fn command(context: &Context, topic: &str, payload: &Value) -> anyhow
         _ => by_daemon(context, topic, payload),
     };
     done.with_context(|| format!("{topic} was not done"))
+}
+
+/// Whether it only asks what it would do.
+fn is_dry(payload: &Value) -> bool {
+    payload.get("dry_run").and_then(Value::as_bool).unwrap_or_default()
 }
 
 fn by_daemon(context: &Context, topic: &str, payload: &Value) -> anyhow::Result<Value> {

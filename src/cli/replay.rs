@@ -20,7 +20,8 @@ use crate::config::{Config, Renaming, Replay};
 use crate::daemon::announce::Announcer;
 use crate::daemon::assemble::{Knowledge, model_memorizer, session_settings};
 use crate::daemon::ingest::{
-    self, ClipReport, Command, PlaybackClock, Report, SessionEnd, SessionSettings, YieldPolicy,
+    self, Choice, ClipReport, Command, PlaybackClock, Playing, Report, SessionEnd, SessionSettings,
+    YieldPolicy,
 };
 use crate::daemon::metrics::meters::Meters;
 use crate::daemon::refine::Refiner;
@@ -39,6 +40,7 @@ use crate::time::{Span, Timestamp};
 #[command(after_help = "Examples:
   engramd replay home.mp4                        remember a video, as fast as the machine can
   engramd replay run.mcap --rate 1 --serve       play it in real time and answer questions meanwhile
+  engramd replay --serve --set replay.folder=DIR  nothing yet: choose on the page, or by `replay/play`
   engramd replay night/                          a rosbag2 folder; also run.bag and run_0.db3
   engramd replay left.bag right.bag --together  two bags of one run, in the order of their times
   engramd replay a.mp4 b.mp4 --together --remap 1:camera:=left --remap 2:camera:=right
@@ -46,8 +48,8 @@ use crate::time::{Span, Timestamp};
   engramd replay run.mcap --transcripts /speech/text        words of the robot's own recogniser
   engramd replay clip.mp4 --start-time 2026-03-02T17:30:00Z")]
 pub struct ReplayArgs {
-    /// Recordings, remembered one after the other.
-    #[arg(required = true, value_name = "REC")]
+    /// Recordings, remembered one after the other; with --serve none is needed where `replay.folder` says what may be chosen.
+    #[arg(required_unless_present = "serve", value_name = "REC")]
     pub recordings: Vec<PathBuf>,
     /// Play all of them at once, in the order of their times, as one recording. Where two have a topic at the same time,
     /// the second recording's is called `2:/camera`.
@@ -209,6 +211,11 @@ pub fn run(args: &ReplayArgs, config: &Config, json: bool) -> anyhow::Result<u8>
     // Look at all of them before hours are spent on the first.
     let recordings = open(args, config)?;
     if args.serve {
+        if recordings.is_empty() && config.replay.folder.is_none() {
+            let why =
+                "there is nothing to play: name a recording, or set replay.folder to choose from\n";
+            return Err(clap::Error::raw(ErrorKind::MissingRequiredArgument, why).into());
+        }
         return serve(args, config, &recordings, json);
     }
     let knowledge = Knowledge::open(config)?;
@@ -290,7 +297,7 @@ fn serve(
 ) -> anyhow::Result<u8> {
     let pace = PlaybackClock::new(args.rate.0, args.start_paused);
     let (forwarded, told) = unbounded();
-    let daemon = Daemon::start(config, Clock::Replay(pace), Some(forwarded))?;
+    let daemon = Daemon::start(config, Clock::Replay(pace.clone()), Some(forwarded))?;
     for missing in daemon.degraded() {
         eprintln!("warning: without {missing}");
     }
@@ -301,14 +308,58 @@ fn serve(
     } else {
         let ticking = args.clock.map(|hz| daemon.clock(hz)).transpose();
         let _ticking = ticking.context("starting the clock")?;
-        play(args, daemon.settings(), recordings, &told, json)
+        let played = play(args, daemon.settings(), recordings, &told, json);
+        if played.is_ok() {
+            play_what_is_chosen(args, &daemon, &pace, &told, json);
+        }
+        played
     };
-    if played.is_ok() {
-        daemon.stop().wait();
-    }
     daemon.finish();
     // Here a signal is how it ends.
     Ok(played?.exit_code(false))
+}
+
+/// How often it is looked whether the daemon is to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Plays what is chosen out of the folder, one after the other, until the daemon is stopped. What cannot be played is told in
+/// the status, until something can.
+fn play_what_is_chosen(
+    args: &ReplayArgs,
+    daemon: &Daemon,
+    pace: &PlaybackClock,
+    told: &Receiver<Report>,
+    json: bool,
+) {
+    let config = &daemon.settings().config;
+    if config.replay.folder.is_none() {
+        return daemon.stop().wait();
+    }
+    let options = ReplayOptions {
+        // These are about the recording that was named.
+        start_time: None,
+        start_offset_secs: 0.0,
+        duration_secs: None,
+        until: None,
+        ..args.options(&config.replay)
+    };
+    while !daemon.stop().asked() {
+        let Some(Choice { path, again }) = pace.chosen(LOOK_EVERY) else { continue };
+        // A stop that came just before is not one of this recording.
+        if daemon.stop().asked() {
+            break;
+        }
+        let played = Recording::open(&path, &options)
+            .map_err(anyhow::Error::from)
+            .and_then(|recording| remember(&recording, again, daemon.settings(), told, json));
+        pace.over();
+        let failed = played.err().map(|error| {
+            tracing::error!("what was chosen cannot be played: {error:#}");
+            // (The status is for everybody, and a file may be called by somebody's name.)
+            "replay: what was chosen last cannot be played; the log says why".to_owned()
+        });
+        daemon.ails("replay", failed.into_iter().collect());
+    }
 }
 
 /// What became of the recordings.
@@ -343,16 +394,9 @@ fn play(
     for recording in recordings {
         let mut again = args.again;
         loop {
-            settings.pace.rewind();
-            let end = thread::scope(|scope| {
-                let shower = scope.spawn(|| show(told, &settings.pace, json));
-                let end = ingest::replay(settings, recording, again);
-                settings.reports.send(Report::Ended).ok();
-                shower.join().ok();
-                end
-            })
-            .with_context(|| format!("replaying {}", recording.path().display()))?;
-            tell_end(recording, &end, json)?;
+            let end = remember(recording, again, settings, told, json);
+            settings.pace.over();
+            let end = end?;
             played.damaged |= end.damaged > 0 || end.dropped > 0;
             if end.stopped {
                 return Ok(Played { stopped: true, ..played });
@@ -364,6 +408,29 @@ fn play(
         }
     }
     Ok(played)
+}
+
+/// Remembers a recording and tells about it.
+fn remember(
+    recording: &Recording,
+    again: bool,
+    settings: &SessionSettings,
+    told: &Receiver<Report>,
+    json: bool,
+) -> anyhow::Result<SessionEnd> {
+    let start = recording.start();
+    let span = recording.duration_secs().map(|secs| Span::new(start, start.plus_secs(secs)));
+    settings.pace.begin(Playing { name: recording.name(), span });
+    let end = thread::scope(|scope| {
+        let shower = scope.spawn(|| show(told, &settings.pace, json));
+        let end = ingest::replay(settings, recording, again);
+        settings.reports.send(Report::Ended).ok();
+        shower.join().ok();
+        end
+    })
+    .with_context(|| format!("replaying {}", recording.path().display()))?;
+    tell_end(recording, &end, json)?;
+    Ok(end)
 }
 
 /// Opens the recordings that the arguments name.

@@ -77,6 +77,9 @@ struct AddArgs {
     /// What the robot is to say then.
     #[arg(long, value_name = "TEXT")]
     say: Option<String>,
+    /// Keep so much of the ring before it and after it, seconds: engramd snapshot.
+    #[arg(long, value_name = "SECS")]
+    snapshot: Option<f64>,
     /// Only the first time.
     #[arg(long)]
     once: bool,
@@ -119,6 +122,7 @@ fn add(args: &AddArgs, context: &Context) -> anyhow::Result<u8> {
         ("cooldown_secs", json!(args.cooldown)),
         ("until", json!(until.map(|span| span.end))),
         ("say", json!(args.say)),
+        ("snapshot_secs", json!(args.snapshot)),
         ("once", json!(args.once.then_some(true))),
     ] {
         if !value.is_null() {
@@ -136,6 +140,7 @@ fn in_words(args: &AddArgs, context: &Context) -> anyhow::Result<u8> {
         || args.cooldown.is_some()
         || args.until.is_some()
         || args.say.is_some()
+        || args.snapshot.is_some()
         || args.once;
     if optional {
         let why = "options go with WHO and WHAT (comes, leaves, stays, speaks, moves); a sentence says all of it itself\n";
@@ -211,6 +216,9 @@ fn rule_in_words(rule: &Rule) -> String {
     }
     if let Some(say) = &rule.say {
         line.push_str(&format!(", says {say:?}"));
+    }
+    if let Some(secs) = rule.snapshot_secs {
+        line.push_str(&format!(", keeps {} around it", print::duration(secs)));
     }
     if rule.once {
         line.push_str(", once");

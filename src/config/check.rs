@@ -95,6 +95,9 @@ pub const RANGES: &[Range] = &[
     range("http.idle_secs", 60.0, 31_536_000.0, "seconds"),
     range("http.login_secs", 60.0, 31_536_000.0, "seconds"),
     range("store.media_cap_mb", 0.0, 100_000_000.0, "MB"),
+    range("ring.minutes", 0.0, 1440.0, "minutes"),
+    range("ring.cap_mb", 10.0, 1_000_000.0, "MB"),
+    range("ring.snapshots_mb", 1.0, 1_000_000.0, "MB"),
     range("visits.absence_secs", 1.0, 86_400.0, "seconds"),
     range("privacy.stranger_secs", 60.0, 86_400.0, "seconds"),
     range("privacy.keep_days", 0.01, 36_500.0, "days"),
@@ -122,8 +125,22 @@ pub(super) fn problems(config: &Config) -> Vec<(String, String)> {
     if let Some(listen) = &config.metrics.listen {
         address("metrics.listen", listen, &mut found);
     }
+    wyoming(config, &mut found);
     numbers(config, &mut found);
     found
+}
+
+/// Whoever reaches the server may ask: nobody but this machine does.
+fn wyoming(config: &Config, found: &mut Found) {
+    let listen = &config.wyoming.listen;
+    let is_here = config.wyoming.address().is_some_and(|address| address.ip().is_loopback());
+    if listen != "none" && !is_here {
+        let message = format!(
+            "`wyoming.listen` is {listen:?}, but must be an address and port of this machine, for example 127.0.0.1:10300, or \
+             \"none\""
+        );
+        wrong(found, "wyoming.listen", message);
+    }
 }
 
 type Found = Vec<(String, String)>;

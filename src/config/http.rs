@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use super::Http;
+use super::{Http, Wyoming};
 
 /// What stands for no door at all.
 const NOWHERE: &str = "none";
@@ -18,6 +18,14 @@ impl Http {
     #[must_use]
     pub fn has_users(&self) -> bool {
         self.users_file.is_some() || self.tokens_file.is_some()
+    }
+}
+
+impl Wyoming {
+    /// Where it listens; `None`: nowhere.
+    #[must_use]
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.listen.parse().ok()
     }
 }
 

@@ -82,6 +82,10 @@ pub struct Config {
     pub mqtt: Mqtt,
     /// The door over HTTP.
     pub http: Http,
+    /// The last minutes of media, for snapshots.
+    pub ring: Ring,
+    /// Words of utterances that a smart home sends.
+    pub wyoming: Wyoming,
     /// Home Assistant on the same broker.
     pub home_assistant: HomeAssistant,
     /// Memories that fit a question.

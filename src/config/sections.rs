@@ -162,6 +162,8 @@ section! {
         base_frames: Vec<String> = BASE_FRAMES.map(str::to_owned).to_vec(),
         /// Frames that stand still, likewise.
         fixed_frames: Vec<String> = FIXED_FRAMES.map(str::to_owned).to_vec(),
+        /// A folder of recordings that may be chosen to be played, by `replay/play` and on the page.
+        folder: Option<PathBuf> = None,
     }
 }
 
@@ -725,10 +727,40 @@ section! {
 }
 
 section! {
+    /// `[ring]`
+    Ring {
+        /// So many minutes of what cameras and microphones gave lie on the disk, live; 0: none.
+        minutes: f64 = 0.0,
+        /// Of them so much at most, MB.
+        cap_mb: u64 = 2000,
+        /// All snapshots together, MB.
+        snapshots_mb: u64 = 4000,
+    }
+}
+
+impl Ring {
+    /// Whether there is one.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.minutes > 0.0
+    }
+}
+
+section! {
+    /// `[wyoming]`
+    Wyoming {
+        /// Where the server listens, on this machine alone; `none`: nowhere.
+        listen: String = "none".to_owned(),
+    }
+}
+
+section! {
     /// `[home_assistant]`
     HomeAssistant {
         /// Announce the robot there, and publish who is here and what was said and answered last.
         discovery: bool = false,
+        /// Tell it of every person with a name, too, and of visits.
+        persons: bool = false,
         /// First part of its discovery topics.
         prefix: String = "homeassistant".to_owned(),
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use super::ingest::{ClipReport, LateWords, PartialWords};
 use super::queries::{name_of, watch_event};
 use crate::identify::IdentifiedClip;
-use crate::ids::{ClipId, EntityId, FiringId, SessionId, TurnId};
+use crate::ids::{ClipId, EntityId, EntityKind, FiringId, SessionId, TurnId};
 use crate::memory::model::{MemoryRow, NameRow};
 use crate::memory::{FiringRow, FiringState, Memory, View};
 use crate::mention;
@@ -16,7 +16,7 @@ use crate::mqtt::message::{
     SpeechEvent,
 };
 use crate::percept::SpeechTurn;
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
 /// What is known of persons between two clips, and what `status` said last.
 #[derive(Debug, Default)]
@@ -32,12 +32,14 @@ struct State {
 
 /// Takes what the robot is made to say, before it does.
 type HearsItself = Box<dyn Fn(&str) + Send + Sync>;
+type Keeps = Box<dyn Fn(Span) + Send + Sync>;
 
 /// Publishes; silent until it is given a publisher. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Announcer {
     publisher: Arc<OnceLock<Publisher>>,
     hears_itself: Arc<OnceLock<HearsItself>>,
+    keeps: Arc<OnceLock<Keeps>>,
     state: Arc<Mutex<State>>,
 }
 
@@ -52,6 +54,11 @@ impl Announcer {
     /// From now on `hear` is told what watches say, so that the robot knows its own words again.
     pub fn hears_itself(&self, hear: impl Fn(&str) + Send + Sync + 'static) {
         self.hears_itself.set(Box::new(hear)).ok();
+    }
+
+    /// From now on `keep` is told which time a watch wants kept of the ring.
+    pub fn keeps(&self, keep: impl Fn(Span) + Send + Sync + 'static) {
+        self.keeps.set(Box::new(keep)).ok();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -164,7 +171,15 @@ impl Announcer {
     pub fn fired(&self, memory: &Memory, firings: &[FiringRow]) {
         let Some(publisher) = self.publisher() else { return };
         let view = memory.view();
+        let watches = view.watches();
         for firing in firings {
+            let watch = watches.iter().map(|(_, watch)| watch).find(|one| one.id == firing.watch);
+            let wanted = watch.and_then(|watch| watch.rule.snapshot_secs);
+            if let Some(secs) = wanted.filter(|_| firing.state != FiringState::Overturned)
+                && let Some(keep) = self.keeps.get()
+            {
+                keep(Span::new(firing.at.plus_secs(-secs), firing.at.plus_secs(secs)));
+            }
             let event = watch_event(&view, firing);
             publisher.event_watch(&event);
             if let Some(text) = event.say.filter(|_| firing.state != FiringState::Overturned) {
@@ -292,9 +307,17 @@ impl Announcer {
         let heard = present.turns.iter().filter_map(|turn| turn.provisional);
         let heard = heard.map(|id| shown(Some(id), String::new()));
         let persons: BTreeSet<String> = seen.chain(heard).collect();
+        let tracks = present.tracks.iter().filter_map(|track| track.provisional);
+        let turns = present.turns.iter().filter_map(|turn| turn.provisional);
+        let here: BTreeSet<EntityId> = tracks
+            .chain(turns)
+            .map(|id| view.resolve(id))
+            .filter(|id| id.kind == EntityKind::Person)
+            .collect();
         let state = self.lock();
         Home {
             persons: persons.into_iter().collect(),
+            here: here.into_iter().collect(),
             last_words: state.last_words.clone(),
             last_answer: state.last_answer.clone(),
         }

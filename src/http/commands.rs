@@ -25,9 +25,9 @@ const AROUND_SAMPLES: usize = 8 * 1024;
 
 /// Commands that each have a path of their own. (A path with a place for the word would be read decoded, and its right told by
 /// the path as it came.)
-pub(super) const COMMANDS: [&str; 10] = [
-    "remember", "forget", "name", "identify", "people", "feedback", "privacy", "pose", "speaking",
-    "watch",
+pub(super) const COMMANDS: [&str; 12] = [
+    "remember", "forget", "pin", "name", "identify", "people", "feedback", "privacy", "pose",
+    "speaking", "snapshot", "watch",
 ];
 
 /// `POST /api/ask`.

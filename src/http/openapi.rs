@@ -35,6 +35,7 @@ schemas!(
     "identify",
     "name",
     "people",
+    "pin",
     "pose",
     "privacy",
     "progress",
@@ -42,6 +43,7 @@ schemas!(
     "remember",
     "replay",
     "say",
+    "snapshot",
     "speaking",
     "stats",
     "status",
@@ -49,15 +51,17 @@ schemas!(
 );
 
 /// Commands that are answered with `done`, and what each is for.
-const COMMANDS: [(&str, &str); 9] = [
+const COMMANDS: [(&str, &str); 11] = [
     ("remember", "Tell something to remember."),
     ("forget", "Erase somebody, a memory, facts or a stretch of time. It really is erased."),
+    ("pin", "Keep a memory whatever fades and ages, or let it go its way again."),
     ("name", "Give somebody a name; show a picture of them, or play their voice."),
     ("people", "Overrule who is who: merge, split."),
     ("feedback", "Say whether an answer was right."),
     ("privacy", "Switch the microphones off or on."),
     ("pose", "Where the robot is."),
     ("speaking", "What the robot itself says."),
+    ("snapshot", "Keep a part of the ring as MCAP, or take one away."),
     ("watch", "Set a standing question, or take one away."),
 ];
 
@@ -152,7 +156,7 @@ fn paths() -> Value {
     query["requestBody"]["required"] = json!(false);
     put("/api/query/{verb}", json!({ "post": query }));
     let mut replay = post("Steer a replay.", "operate", "replay", schema("done"));
-    let verbs = ["pause", "resume", "rate", "seek", "step", "burst", "stop"];
+    let verbs = ["pause", "resume", "rate", "seek", "step", "burst", "stop", "play"];
     replay["parameters"] = json!([parameter("verb", "path", json!({ "enum": verbs }))]);
     replay["requestBody"]["required"] = json!(false);
     put("/api/replay/{verb}", json!({ "post": replay }));

@@ -76,6 +76,8 @@ mod tests {
             ("/api/media/person_1", vec!["look"]),
             ("/api/events", vec!["look", "ask"]),
             ("/api/remember", vec!["operate"]),
+            ("/api/pin", vec!["operate"]),
+            ("/api/snapshot", vec!["operate"]),
             ("/api/privacy", vec!["operate"]),
             ("/api/replay/seek", vec!["operate"]),
             ("/api/what/comes/next", vec!["operate"]),

@@ -53,7 +53,7 @@ pub use exchange::m3_graph::M3Graph;
 pub use forget::past::{Compacted, Mark};
 #[cfg(test)]
 pub(crate) use forget::steps::ending::{ENDS_AT, STEPS};
-pub use forget::{ERASED, Erased, Forget};
+pub use forget::{ERASED, Erased, Forget, Tally};
 pub(crate) use idset::IdSet;
 pub use recovery::salvage::{Gap, Salvaged, SalvagedTable, page_faults, salvage};
 pub use rows::RowError;

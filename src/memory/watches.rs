@@ -142,6 +142,9 @@ pub struct Rule {
     /// What the robot is to say then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub say: Option<String>,
+    /// Keep so much of the ring before it and after it, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot_secs: Option<f64>,
     /// Only the first time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub once: bool,

@@ -566,7 +566,8 @@ impl Shared {
 
     /// Carries out a change; gives, too, of how many erasures the outbox knew then.
     fn change(&self, request: Request, call: &Call) -> (Result<Reply, Refusal>, u64) {
-        let (erases, before) = (matches!(request, Request::Forget(_)), self.service.erasures());
+        let erases = matches!(&request, Request::Forget(forget) if !forget.dry_run);
+        let before = self.service.erasures();
         let result = self.handle(request, call);
         // What failed may have failed after the rows were gone.
         if erases && (result.is_ok() || self.service.erasures() != before) {

@@ -68,6 +68,8 @@ pub const MAX_SAMPLES_BYTES: usize = 4 * 1024 * 1024;
 
 /// The longest question or text that is worked on, bytes.
 pub const MAX_TEXT_BYTES: usize = 64 * 1024;
+/// The longest snapshot, seconds: it is put together in RAM.
+pub const MOST_SNAPSHOT_SECS: f64 = 1800.0;
 
 #[cfg(test)]
 pub(crate) mod tests;

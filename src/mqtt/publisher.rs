@@ -7,14 +7,14 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::Topics;
-use super::discovery::discovery;
+use super::discovery::{discovery, person, person_topic};
 use super::message::{
     ClockTick, Describe, Home, MemoryEvent, PersonEvent, Say, SpeechEvent, State, Stats, Status,
     WatchEvent,
 };
 use super::outbox::{Class, EVENT_LASTS, JSON, MOMENT_LASTS, Outbox, Outgoing, TICK_LASTS};
 use super::trouble::Trouble;
-use crate::ids::SessionId;
+use crate::ids::{EntityId, SessionId};
 use crate::memory::Visit;
 
 /// Publishes by putting messages into the outbox: no call waits for the broker. Cheap to clone.
@@ -110,10 +110,25 @@ impl Publisher {
         self.put("home", home, false, Class::Fleeting, MOMENT_LASTS);
     }
 
-    /// Tells Home Assistant what there is to show, retained, below its own `prefix`.
-    pub fn discovery(&self, prefix: &str, robot: &str) {
-        for (topic, document) in discovery(prefix, robot, &self.topics) {
+    /// Tells Home Assistant what there is to show, retained, below its own `prefix`; see [`discovery`].
+    pub fn discovery(&self, prefix: &str, robot: &str, visits: bool) {
+        for (topic, document) in discovery(prefix, robot, &self.topics, visits) {
             self.put_at(topic, &document, true, Class::Fleeting, EVENT_LASTS);
+        }
+    }
+
+    /// Tells it of a person by that name, or, without one, that there is none such any more; never retained.
+    pub fn discovery_of(&self, prefix: &str, robot: &str, id: EntityId, name: Option<&str>) {
+        match name {
+            Some(name) => {
+                let (topic, document) = person(prefix, robot, &self.topics, (id, name));
+                self.put_at(topic, &document, false, Class::Fleeting, MOMENT_LASTS);
+            }
+            None => self.push(
+                person_topic(prefix, robot, id),
+                Vec::new(),
+                (false, Class::Fleeting, MOMENT_LASTS),
+            ),
         }
     }
 
@@ -281,6 +296,15 @@ impl Publisher {
     ) {
         // Our own types always serialize: string keys, finite or null numbers.
         let Ok(payload) = serde_json::to_vec(document) else { return };
+        self.push(topic, payload, (retain, class, lasts));
+    }
+
+    fn push(
+        &self,
+        topic: String,
+        payload: Vec<u8>,
+        (retain, class, lasts): (bool, Class, Duration),
+    ) {
         self.outbox.push(Outgoing {
             topic,
             payload,

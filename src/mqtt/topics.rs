@@ -18,6 +18,8 @@ pub enum Command {
     Remember,
     /// Forgetting.
     Forget,
+    /// Keeping a memory.
+    Pin,
     /// Naming an entity.
     Name,
     /// Whose a face or a voice is.
@@ -34,6 +36,8 @@ pub enum Command {
     Speaking,
     /// Switching microphones.
     Privacy,
+    /// Keeping a part of the ring.
+    Snapshot,
     /// Standing questions.
     Watch,
     /// Steering a replay.
@@ -41,9 +45,9 @@ pub enum Command {
 }
 
 /// Topics below the robot's that are subscribed to.
-const COMMAND_FILTERS: [&str; 13] = [
-    "ask", "remember", "forget", "name", "identify", "people", "feedback", "query", "pose",
-    "speaking", "privacy", "watch", "replay/+",
+const COMMAND_FILTERS: [&str; 15] = [
+    "ask", "remember", "forget", "pin", "name", "identify", "people", "feedback", "query", "pose",
+    "speaking", "privacy", "snapshot", "watch", "replay/+",
 ];
 
 impl Command {
@@ -54,6 +58,7 @@ impl Command {
             "ask" => Self::Ask,
             "remember" => Self::Remember,
             "forget" => Self::Forget,
+            "pin" => Self::Pin,
             "name" => Self::Name,
             "identify" => Self::Identify,
             "people" => Self::People,
@@ -62,6 +67,7 @@ impl Command {
             "pose" => Self::Pose,
             "speaking" => Self::Speaking,
             "privacy" => Self::Privacy,
+            "snapshot" => Self::Snapshot,
             "watch" => Self::Watch,
             _ => {
                 let verb = below.strip_prefix("replay/")?;

@@ -164,7 +164,18 @@ impl Reading<'_> {
             );
         }
         let between = hours;
-        Ok(Rule { who, what, place, for_secs, between, cooldown_secs: None, until, say, once })
+        Ok(Rule {
+            who,
+            what,
+            place,
+            for_secs,
+            between,
+            cooldown_secs: None,
+            until,
+            say,
+            snapshot_secs: None,
+            once,
+        })
     }
 
     /// The clause that says what has to happen: the one behind "when"; or the only one.

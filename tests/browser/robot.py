@@ -48,6 +48,11 @@ class Robot:
             self._wait(lambda: '"done":true' in self.log.read_text())
         return self
 
+    def idle(self, *more: str) -> "Robot":
+        """Starts `engramd replay --serve` that plays nothing yet."""
+        self._launch(["replay", "--serve", "--json"], more)
+        return self
+
     def live(self, *more: str) -> "Robot":
         """Starts `engramd run`: the recording's picture and sound come as from a camera with a microphone."""
         config = self.data.with_suffix(".toml")
@@ -64,6 +69,7 @@ class Robot:
             "mqtt.listen": "127.0.0.1:0",
             "mqtt.listen_v5": "127.0.0.1:0",
             "http.listen": f"127.0.0.1:{self.port}",
+            "replay.folder": str(self.options.recording.parent),
         }
         command = [str(self.options.engramd), *what, "--data-dir", str(self.data)]
         for key, value in sets.items():

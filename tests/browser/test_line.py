@@ -1,5 +1,7 @@
 """The page follows the daemon: changes by others, a restart, a recording that plays."""
 
+import re
+
 from playwright.sync_api import expect
 
 import rig
@@ -24,6 +26,29 @@ class Line(PageTest):
         expect(self.page.locator("#name-person_4")).to_contain_text("Person 4")
         self.robot.post("name", {"entity": "person_4", "name": "Niamh"})
         expect(self.page.locator("#name-person_4")).to_contain_text("Niamh")
+
+
+class Choosing(PageTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.robot = rig.Robot(rig.options(), rig.fresh_folder()).idle()
+
+    def test_a_recording_is_chosen_sought_through_and_told_of(self):
+        self.go("#/replay")
+        self.robot.post("replay/rate", {"rate": 1})
+        self.page.get_by_role("button", name="Play demo.mp4", exact=True).click()
+        self.sees("demo.mp4 is played")
+        bar = self.page.get_by_label("Seek to")
+        expect(bar).to_have_attribute("aria-valuetext", re.compile(r"18:3\d:\d\d"))
+        expect(self.page.get_by_role("button", name="Play demo.mp4", exact=True)).to_be_disabled()
+        far = float(bar.get_attribute("max"))
+        bar.fill(str(round(far * 0.9, 1)))
+        self.sees("It plays from there.", ".toasts")
+        self.page.get_by_role("button", name="As fast as it can").click()
+        self.sees("The recording is over")
+        self.sees("Who was there")
+        self.sees("Eileen", ".terms")
+        expect(self.page.get_by_role("button", name="Play again demo.mp4")).to_be_enabled()
 
 
 class Living(PageTest):

@@ -80,6 +80,8 @@ class Forgetting(PageTest):
         self.page.locator("#forget").click()
         dialog = self.page.locator("dialog")
         expect(dialog).to_contain_text("2 appearances in view")
+        for goes in ["1 person", "1 face", "remembered sentence", "pictures and sounds of"]:
+            expect(dialog).to_contain_text(goes)
         erase = dialog.get_by_role("button", name="Erase for good")
         expect(erase).to_be_disabled()
         dialog.get_by_label("Yes, erase Joe").check()
@@ -99,11 +101,14 @@ class Forgetting(PageTest):
         expect(self.page.locator("dialog")).to_have_count(0)
         self.sees("Barack")
 
-    def test_a_memory_is_pinned_as_a_note_and_forgotten(self):
+    def test_a_memory_is_pinned_let_go_again_and_forgotten(self):
         self.go("#/memory?memory=memory_19")
-        self.page.get_by_role("button", name="Keep as a pinned note").click()
-        self.sees("Kept as a pinned note", ".toasts")
+        self.page.get_by_role("button", name="Pin", exact=True).click()
+        self.sees("yes, it is pinned", "dialog")
+        self.page.get_by_role("button", name="Unpin", exact=True).click()
+        expect(self.page.locator("dialog")).not_to_contain_text("yes, it is pinned")
         self.page.locator("dialog").get_by_role("button", name="Forget …").click()
+        self.sees("1 remembered sentence", "dialog")
         self.page.get_by_label("Yes, erase this memory").check()
         self.page.get_by_role("button", name="Erase for good").click()
         expect(self.page.locator("dialog")).to_have_count(0)

@@ -67,7 +67,7 @@ class Rights(PageTest):
                     "Forget",
                     "Merge",
                     "They are one person",
-                    "Keep as",
+                    "Pin",
                     "Pause",
                     "Microphones",
                     "change the name",

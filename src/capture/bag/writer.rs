@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufWriter, Write as _};
+use std::io::{BufWriter, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use image::codecs::jpeg::JpegEncoder;
 use mcap::records::MessageHeader;
 use mcap::{McapError, WriteOptions};
+use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::container::metadata;
 use super::container::metadata::Contents;
@@ -110,6 +111,8 @@ pub struct Recorded {
 pub struct BagWriter {
     /// The file, or the folder of the files.
     path: PathBuf,
+    /// There is no file: it is written into RAM.
+    in_ram: bool,
     limits: SplitLimits,
     open: Option<OpenFile>,
     recorded: Recorded,
@@ -136,6 +139,21 @@ impl OpenFile {
         // What a home looks and sounds like is for its owner alone.
         let mut options = File::options();
         let file = options.write(true).create_new(true).mode(0o600).open(path).map_err(io)?;
+        Self::on(path, file)
+    }
+
+    /// The same in RAM.
+    fn in_ram(path: &Path) -> Result<Self, RecordError> {
+        let file = memfd_create("recording", MemfdFlags::CLOEXEC);
+        let io = |source: rustix::io::Errno| RecordError::Io {
+            path: path.to_owned(),
+            source: source.into(),
+        };
+        Self::on(path, file.map_err(io)?.into())
+    }
+
+    fn on(path: &Path, file: File) -> Result<Self, RecordError> {
+        let io = |source| RecordError::Io { path: path.to_owned(), source };
         let options = WriteOptions::new()
             .profile("ros2")
             .library(concat!("engram ", env!("CARGO_PKG_VERSION")))
@@ -226,10 +244,41 @@ impl BagWriter {
                 .map_err(|source| RecordError::Io { path: path.to_owned(), source })?;
         }
         let (recorded, contents, cameras) = (Recorded::default(), Vec::new(), BTreeMap::new());
-        let mut writer =
-            Self { path: path.to_owned(), limits, open: None, recorded, contents, cameras };
+        let (path, in_ram) = (path.to_owned(), false);
+        let mut writer = Self { path, in_ram, limits, open: None, recorded, contents, cameras };
         writer.begin_file()?;
         Ok(writer)
+    }
+
+    /// Begins a recording that lies in RAM, and is one file however full it is: [`Self::is_full`] tells when to take it
+    /// ([`Self::into_bytes`]) and begin another.
+    ///
+    /// # Errors
+    /// When the system gives no memory for it.
+    pub fn in_ram(limits: SplitLimits) -> Result<Self, RecordError> {
+        let (recorded, contents, cameras) = (Recorded::default(), Vec::new(), BTreeMap::new());
+        let (path, in_ram) = (PathBuf::from("(in RAM)"), true);
+        let mut writer = Self { path, in_ram, limits, open: None, recorded, contents, cameras };
+        writer.begin_file()?;
+        Ok(writer)
+    }
+
+    /// What a recording in RAM holds: from its first to its last message, and the MCAP file; `None`: nothing.
+    ///
+    /// # Errors
+    /// When it cannot be finished or read.
+    pub fn into_bytes(mut self) -> Result<Option<(Span, Vec<u8>)>, RecordError> {
+        let Some(open) = &self.open else { return Ok(None) };
+        let path = open.path.clone();
+        let io = |source| RecordError::Io { path: path.clone(), source };
+        let mut file = open.file.try_clone().map_err(io)?;
+        self.end_file()?;
+        let Some(span) = self.contents.last().and_then(|contents| contents.span) else {
+            return Ok(None);
+        };
+        let mut bytes = Vec::new();
+        file.rewind().and_then(|()| file.read_to_end(&mut bytes)).map_err(io)?;
+        Ok(Some((span, bytes)))
     }
 
     /// These cameras' calibrations are written, too: a replay sees as much as the recorder did.
@@ -386,14 +435,15 @@ impl BagWriter {
 
     /// Has the file open into which something captured at `at` goes.
     fn room_for(&mut self, at: Timestamp) -> Result<(), RecordError> {
-        if self.is_full(at) {
+        if self.is_full(at) && !self.in_ram {
             self.end_file()?;
         }
         if self.open.is_none() { self.begin_file() } else { Ok(()) }
     }
 
     /// Whether a new file is due before something captured at `at`.
-    fn is_full(&self, at: Timestamp) -> bool {
+    #[must_use]
+    pub fn is_full(&self, at: Timestamp) -> bool {
         let Some(open) = &self.open else { return false };
         let Some(span) = open.contents.span else { return false };
         // What one clock stamped and what another did would lie over each other, or years apart.
@@ -406,7 +456,8 @@ impl BagWriter {
 
     fn begin_file(&mut self) -> Result<(), RecordError> {
         let number = self.recorded.files.len();
-        let path = if self.limits.splits() {
+        let splits = self.limits.splits() && !self.in_ram;
+        let path = if splits {
             let name = self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             self.path.join(format!("{name}_{number}.mcap"))
         } else if number > 0 {
@@ -418,11 +469,12 @@ impl BagWriter {
         if number > 0 {
             tracing::debug!(path = %path.display(), "the recording goes on in another file");
         }
-        self.open = Some(OpenFile::create(&path)?);
+        let open = if self.in_ram { OpenFile::in_ram(&path) } else { OpenFile::create(&path) };
+        self.open = Some(open?);
         self.recorded.files.push(path);
         self.contents.push(Contents::default());
         // A killed recorder leaves a folder that names this file, too.
-        if self.limits.splits() { self.metadata() } else { Ok(()) }
+        if splits { self.metadata() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<(), RecordError> {

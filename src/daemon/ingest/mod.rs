@@ -33,7 +33,7 @@ pub use error::IngestError;
 pub use failpoints::Failpoints;
 pub use feed::inbox::{Inbox, OwnSpeech};
 pub use feed::live::{LiveContext, live};
-pub use feed::pace::{Command, PlaybackClock};
+pub use feed::pace::{Choice, Command, PlaybackClock, Playing};
 pub use feed::session::replay;
 pub use report::{ClipReport, LateWords, PartialWords, Report, SessionEnd};
 pub use settings::SessionSettings;

@@ -9,8 +9,10 @@ mod means;
 mod media;
 mod places;
 mod recall;
+mod recordings;
 mod refusal;
 mod show;
+mod snapshots;
 mod sql;
 mod timeline;
 mod triples;
@@ -24,12 +26,14 @@ use serde_json::{Value, json};
 
 pub use documents::Documents;
 pub use find::{find, name_of, told_thing};
-pub use means::Means;
+pub use means::{Means, Played};
 pub use media::MAX_MEDIA_BYTES;
 pub use places::{Near, PlaceRow, Places};
 pub use recall::answer;
+pub use recordings::Recordings;
 pub use refusal::refusal;
 pub use show::{line as memory_line, sheet};
+pub use snapshots::Snapshots;
 pub use sql::{MAX_ROWS, TIME_LIMIT};
 pub use timeline::{Block, BlockKind, Row, Timeline, timeline};
 pub use triples::erasing;
@@ -65,6 +69,8 @@ pub fn query(
         QueryVerb::Visits => json!(visits::visits(memory, &view, &read(args)?)?),
         QueryVerb::Watches => json!(watches::watches(&view, &read(args)?)?),
         QueryVerb::Documents => json!(documents::documents(&view, &read(args)?)),
+        QueryVerb::Recordings => json!(recordings::recordings(&view, means, &read(args)?)?),
+        QueryVerb::Snapshots => json!(snapshots::snapshots(means, &read(args)?)?),
         QueryVerb::Timeline => json!(timeline(&view, &read(args)?)?),
         QueryVerb::Show => show::show(memory, &view, read(args)?)?,
         QueryVerb::Recall => {

@@ -208,7 +208,8 @@ mod tests {
 
     fn recalled(memory: &Memory, args: Value) -> Value {
         let answerer = Answerer::new(jiff::tz::TimeZone::UTC, 10, None);
-        let means = Means { embedder: None, answerer: Some(&answerer), clock: Some(at(3600.0)) };
+        let clock = Some(at(3600.0));
+        let means = Means { answerer: Some(&answerer), clock, ..Means::default() };
         match query(memory, &means, QueryVerb::Recall, args).unwrap() {
             Reply::Document(document) => document,
             Reply::Bytes { .. } => panic!("bytes"),

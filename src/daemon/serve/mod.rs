@@ -2,6 +2,7 @@
 //! remembered; in the end everything in good order.
 
 mod describer;
+mod home;
 mod lookout;
 mod present_pictures;
 mod reporter;
@@ -16,11 +17,12 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Sender, bounded, unbounded};
 
 use self::describer::Describer;
+use self::home::HomeTeller;
 use self::lookout::Lookout;
 use self::present_pictures::PresentPictures;
 use self::reporter::Reporter;
 use self::sweeper::Sweeper;
-use self::ticker::{HomeTeller, TICK, Ticker};
+use self::ticker::{TICK, Ticker};
 use super::announce::Announcer;
 use super::assemble::{AssembleError, Knowledge, catalogue, model_memorizer, session_settings};
 use super::ingest::{
@@ -34,6 +36,7 @@ use super::notify::{self, Pulse, Watchdog};
 use super::read_ahead::ReadAhead;
 use super::refine::Refiner;
 use super::reload::{self, Waited};
+use super::ring::Ring;
 use super::room::Room;
 use super::service::{Clock, MemoryService};
 use super::status_line::StatusLine;
@@ -42,13 +45,14 @@ use super::supervise;
 use super::ticking::Ticking;
 use super::vectorize::{Vectorizer, Work};
 use crate::capture::SourceHealth;
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, HomeAssistant};
 use crate::http::{self, HttpError};
 use crate::ids::SourceId;
 use crate::media::Item;
 use crate::models::ModelError;
 use crate::mqtt::{self, MqttError};
 use crate::runtime::crash_journal;
+use crate::wyoming;
 
 /// The first pause after a session failed; each further one is twice as long …
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
@@ -97,6 +101,8 @@ pub struct Daemon {
     refiner: Option<Refiner>,
     vectorizer: Option<Vectorizer>,
     read_ahead: ReadAhead,
+    /// Where what is captured goes, too.
+    ring: Option<Ring>,
 }
 
 impl Daemon {
@@ -139,6 +145,8 @@ impl Daemon {
             announcer.clone(),
             meters.clone(),
         ));
+        let live = matches!(clock, Clock::Wall);
+        let ring = if live { fill_ring(&settings, &service) } else { None };
         let mut tallies = knowledge.tallies.clone();
         let (memorizer, tally) = model_memorizer(config)?.unzip();
         tallies.extend(tally);
@@ -159,6 +167,9 @@ impl Daemon {
                 speaker.said(text);
             }
         });
+        if let Some(ring) = ring.clone() {
+            announcer.keeps(move |span| ring.keep_later(span));
+        }
         announcer.fired_before(&settings.memory);
 
         let mut watchdog = Watchdog::new();
@@ -170,10 +181,10 @@ impl Daemon {
         describer.publish();
         let home = config.home_assistant.discovery.then(|| HomeTeller::new(&settings, &announcer));
         if home.is_some() {
-            publisher.discovery(&config.home_assistant.prefix, &config.robot_id());
+            let HomeAssistant { prefix, persons, .. } = &config.home_assistant;
+            publisher.discovery(prefix, &config.robot_id(), *persons);
         }
         let (quit, quitting) = bounded(0);
-        let live = matches!(clock, Clock::Wall);
         let reporter = Reporter {
             announcer: announcer.clone(),
             meters: meters.clone(),
@@ -226,6 +237,16 @@ impl Daemon {
             metrics: render,
         };
         let http = door(&runtime, config, behind, &announcer)?;
+        if let Some(address) = config.wyoming.address() {
+            let ears: Arc<dyn wyoming::Ears> = Arc::<MemoryService>::clone(&service);
+            match runtime.block_on(wyoming::start(address, ears)) {
+                Ok(address) => tracing::info!("Wyoming on {address}"),
+                Err(error) => {
+                    tracing::error!("{error}");
+                    announcer.degraded("wyoming", vec![format!("wyoming: {error}")]);
+                }
+            }
+        }
         let ticker = Ticker {
             status: StatusLine::new(
                 announcer.clone(),
@@ -288,6 +309,7 @@ impl Daemon {
             refiner,
             vectorizer,
             read_ahead,
+            ring,
         })
     }
 
@@ -307,6 +329,11 @@ impl Daemon {
     #[must_use]
     pub fn degraded(&self) -> &[String] {
         &self.degraded
+    }
+
+    /// Says in the status what ails that part of it; nothing: it is well again.
+    pub fn ails(&self, part: &'static str, what: Vec<String>) {
+        self.announcer.degraded(part, what);
     }
 
     /// Publishes the replay's time so many times a second, until what it gives is dropped.
@@ -348,6 +375,16 @@ impl Daemon {
         tap: Option<&dyn Fn(&Item)>,
     ) {
         let settings = RefCell::new(self.settings.clone());
+        let both = |item: &Item| {
+            if let Some(ring) = &self.ring {
+                ring.item(item);
+            }
+            if let Some(tap) = tap {
+                tap(item);
+            }
+        };
+        let tap: Option<&dyn Fn(&Item)> =
+            if self.ring.is_some() || tap.is_some() { Some(&both) } else { None };
         let mut pause = FIRST_PAUSE;
         while !self.stop.asked() {
             let current = settings.borrow().clone();
@@ -502,9 +539,13 @@ impl Daemon {
             refiner,
             vectorizer,
             read_ahead,
+            ring,
             stop,
             ..
         } = self;
+        if let Some(ring) = ring {
+            ring.settle();
+        }
         read_ahead.stop();
         if let Some(refiner) = refiner {
             refiner.stop();
@@ -527,6 +568,25 @@ impl Daemon {
         runtime.shutdown_timeout(Duration::from_millis(500));
         crash_journal::end();
         stop.settled();
+    }
+}
+
+/// Begins the ring, where there is to be one; what an earlier one left and is too old goes in any case. Without room for it
+/// everything else runs.
+fn fill_ring(settings: &SessionSettings, service: &MemoryService) -> Option<Ring> {
+    let (memory, config) = (&settings.memory, &settings.config);
+    // What is wrong with a calibration, others tell.
+    let cameras = ingest::calibrations(config, &mut Vec::new());
+    let key = memory.options().key.as_ref();
+    match Ring::start(memory.dir(), key, &config.ring, cameras) {
+        Ok(ring) => {
+            service.fills(ring.clone());
+            Some(ring).filter(Ring::is_on)
+        }
+        Err(error) => {
+            tracing::error!("there is no ring: {error}");
+            None
+        }
     }
 }
 

@@ -1,18 +1,17 @@
-//! The thread that looks after the daemon: watchdog, status line, figures, whoever is at home.
+//! The thread that looks after the daemon: watchdog, status line, figures, a smart home.
 
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
 
+use super::home::HomeTeller;
 use crate::daemon::announce::Announcer;
 use crate::daemon::ingest::SessionSettings;
 use crate::daemon::lanes::Lanes;
 use crate::daemon::metrics::stats::StatsWriter;
 use crate::daemon::notify::{self, Pulse, Watchdog};
 use crate::daemon::status_line::StatusLine;
-use crate::memory::Memory;
 use crate::mqtt::Publisher;
-use crate::mqtt::message::Home;
 use crate::runtime::{allocator, crash_journal};
 
 /// How often `stats` is published.
@@ -20,9 +19,6 @@ const STATS_EVERY: Duration = Duration::from_secs(10);
 
 /// How often free memory goes back to the system.
 const TRIM_EVERY: Duration = Duration::from_secs(30);
-
-/// How often `home` is published though nothing changed.
-const HOME_EVERY: Duration = Duration::from_secs(30);
 
 /// How often the daemon looks after itself.
 pub(super) const TICK: Duration = Duration::from_millis(500);
@@ -40,29 +36,6 @@ pub(super) struct Ticker {
     pub(super) lanes: Lanes,
     pub(super) settings: SessionSettings,
     pub(super) home: Option<HomeTeller>,
-}
-
-/// Tells a smart home who is here.
-pub(super) struct HomeTeller {
-    memory: Memory,
-    announcer: Announcer,
-    told: Option<(Instant, Home)>,
-}
-
-impl HomeTeller {
-    pub(super) fn new(settings: &SessionSettings, announcer: &Announcer) -> Self {
-        Self { memory: settings.memory.clone(), announcer: announcer.clone(), told: None }
-    }
-
-    /// Publishes what changed, and now and then what did not.
-    fn look(&mut self, publisher: &Publisher) {
-        let now = self.announcer.home(&self.memory);
-        let known = self.told.as_ref();
-        if known.is_none_or(|(at, home)| *home != now || at.elapsed() >= HOME_EVERY) {
-            publisher.home(&now);
-            self.told = Some((Instant::now(), now));
-        }
-    }
 }
 
 impl Ticker {

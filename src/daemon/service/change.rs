@@ -12,7 +12,6 @@ use crate::daemon::queries::{erasing, find, name_of, told_thing};
 use crate::daemon::resolver::resolver;
 use crate::identify::{Enrolled, PendingIdentities};
 use crate::ids::{EntityId, EntityKind, MemoryId};
-use crate::memorize::model::{Spool, SpooledClip, spool_dir};
 use crate::memorize::thing_called;
 use crate::memory::model::{Fact, MemoryKind, MemoryRow, NameRow, NameSource};
 use crate::memory::natures::attribute_meant;
@@ -53,8 +52,28 @@ impl MemoryService {
         let view = self.view();
         let what = targets(&view, forget)?;
         drop(view);
+        if forget.dry_run {
+            return self.would_forget(&what);
+        }
         let erased = self.erase(&what, self.record_time())?;
         Ok(Reply::Document(json!(erased)))
+    }
+
+    /// What that would take, by counts; nothing is changed.
+    fn would_forget(&self, what: &[memory::Forget]) -> Result<Reply, Refusal> {
+        // An answer that waits to be written would go, too.
+        self.flush();
+        let tally =
+            self.knowledge.memory.would_forget(what).map_err(|error| self.failed(&error))?;
+        let mut document = json!(tally);
+        document["waiting_clips"] = json!(self.count_spooled(what));
+        let captured = self.captured(what, &tally.moments);
+        let (ring_secs, snapshots) = self.ring.load().would_erase(&captured).map_err(|error| {
+            Refusal::internal(format!("looking into ring and snapshots: {error}"))
+        })?;
+        document["ring_secs"] = json!(ring_secs);
+        document["snapshots"] = json!(snapshots);
+        Ok(Reply::Document(document))
     }
 
     /// Erases for good, in the store and wherever else it stands; what waits for the broker is for the caller.
@@ -83,8 +102,17 @@ impl MemoryService {
         self.flush();
         let memory = &self.knowledge.memory;
         // What is refused takes nothing away.
-        let spooled = || what.iter().for_each(|what| self.forget_spooled(what));
-        let erased = memory.forget_after(what, at, spooled).map_err(|error| self.failed(&error))?;
+        let mut kept = None;
+        let first = |moments: &[Span]| {
+            self.forget_spooled(what);
+            kept = self.ring.load().erase(&self.captured(what, moments)).err();
+        };
+        let mut erased =
+            memory.forget_after(what, at, first).map_err(|error| self.failed(&error))?;
+        if let Some(error) = kept {
+            tracing::error!(%error, "What was captured is not erased from ring and snapshots.");
+            erased.waits = Some(format!("ring or snapshots cannot be erased: {error}"));
+        }
         let rows_alone = |what: &memory::Forget| match what {
             memory::Forget::Entity(_) | memory::Forget::Span(_) => false,
             memory::Forget::Thing(_)
@@ -112,56 +140,6 @@ impl MemoryService {
             tracing::warn!(%error, "Sentences that were rewritten have no vector yet; they are found by their words.");
         }
         Ok(erased)
-    }
-
-    /// Clips that wait for a memorizing model must not bring back what is erased.
-    fn forget_spooled(&self, what: &memory::Forget) {
-        let dir = spool_dir(self.knowledge.memory.dir());
-        let mut spool = self.session.load().spool.clone();
-        if spool.is_none() && dir.is_dir() {
-            // No model memorizes any more, and clips of that time are still there.
-            spool = match Spool::open(&dir, u64::MAX, self.knowledge.memory.options().key.as_ref())
-            {
-                Ok(spool) => Some(spool),
-                Err(error) => {
-                    tracing::warn!(%error, dir = %dir.display(), "The spool cannot be searched for what is to be forgotten; delete the folder.");
-                    None
-                }
-            };
-        }
-        let Some(spool) = spool else { return };
-        let view = self.view();
-        match what {
-            memory::Forget::Entity(id) => {
-                let who = view.resolve(*id);
-                let names: Vec<names::Name> =
-                    view.names(who).iter().map(|row| names::Name::new(&row.name)).collect();
-                spool.erase(|clip| {
-                    clip.given().iter().any(|id| view.resolve(*id) == who)
-                        || speaks_of(clip, &names)
-                });
-            }
-            memory::Forget::Thing(noun) => {
-                let noun = [names::Name::noun(noun)];
-                spool.erase(|clip| speaks_of(clip, &noun));
-            }
-            memory::Forget::Name(name) => {
-                let name = [names::Name::new(name)];
-                spool.erase(|clip| speaks_of(clip, &name));
-            }
-            memory::Forget::Span(span) => {
-                spool.erase(|clip| clip.span.start < span.end && span.start < clip.span.end);
-            }
-            // Clips know nothing of documents.
-            memory::Forget::Document(_) => {}
-            memory::Forget::Aged(_, before) => {
-                spool.erase(|clip| clip.span.end < *before);
-            }
-            memory::Forget::Memory(id) => {
-                let of = view.memory(*id).and_then(|row| row.clip);
-                spool.erase(|clip| Some(clip.clip) == of);
-            }
-        }
     }
 
     /// The place where the robot is now has that name.
@@ -388,14 +366,6 @@ fn worded(fact: &Fact) -> String {
     let mut letters = sentence.chars();
     let first = letters.next().map(|first| first.to_uppercase().collect::<String>());
     format!("{}{}.", first.unwrap_or_default(), letters.as_str().trim_end_matches('.'))
-}
-
-/// Whether somebody says one of those names in a clip.
-fn speaks_of(clip: &SpooledClip, names: &[names::Name]) -> bool {
-    clip.turns.iter().any(|turn| {
-        let words = names::Text::new(&turn.words);
-        names.iter().any(|name| words.holds(name))
-    })
 }
 
 /// What a request asks to be forgotten.
@@ -629,7 +599,7 @@ mod tests {
     fn what_is_refused_takes_no_waiting_clip_away() {
         use crate::daemon::service::{Clock, privacy};
         use crate::ids::{ClipId, SessionId, TurnId};
-        use crate::memorize::model::{SpooledClip, SpooledTurn};
+        use crate::memorize::model::{Spool, SpooledClip, SpooledTurn, spool_dir};
 
         let dir = tempfile::tempdir().unwrap();
         drop(small_memory(dir.path()));

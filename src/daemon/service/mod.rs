@@ -9,14 +9,19 @@ mod clock;
 mod conversations;
 mod document;
 mod feedback;
+mod hear;
 #[cfg(test)]
 mod killed;
+mod pin;
 mod privacy;
+mod replay;
+mod snapshot;
+mod spooled;
 mod unmet;
 mod watch;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -32,10 +37,11 @@ use conversations::{Conversations, value_of};
 
 use super::announce::Announcer;
 use super::assemble::{AssembleError, Knowledge, session_settings};
-use super::ingest::{Command, OwnSpeech, PlaybackClock, SessionSettings, YieldPolicy};
+use super::ingest::{OwnSpeech, PerceiverSet, PlaybackClock, SessionSettings, YieldPolicy};
 use super::metrics::meters::Meters;
 use super::queries;
 use super::resolver::resolver as resolver_of_rows;
+use super::ring::Ring;
 use crate::answer::{Answer, Effort, Errand, Question, Turn};
 use crate::config::Config;
 use crate::identify::{Resolver, ResolverGuard, SharedResolver};
@@ -44,8 +50,9 @@ use crate::llm::Cancel;
 use crate::media::Pose;
 use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::{AnswerRow, AsOf, Filter, MemoryError, View};
-use crate::mqtt::message::{self, Ask, Query, ReplayCommand, ReplayRate, Speaking};
+use crate::mqtt::message::{self, Ask, Query, Speaking};
 use crate::mqtt::{Call, Refusal, Reply, Request, Service};
+use crate::perceive::speech::Recogniser;
 use crate::time::{Span, Timestamp};
 
 /// What is told of now, where no session runs, is told of the last moment that the store knows: so long is it, seconds.
@@ -61,6 +68,9 @@ pub struct MemoryService {
     announcer: Announcer,
     answers: AnswerLog,
     conversations: Conversations,
+    ring: ArcSwap<Ring>,
+    /// Of the models with which it was loaded, for utterances that are sent; loaded by the first.
+    recogniser: Mutex<Option<(Arc<PerceiverSet>, Recogniser)>>,
     meters: Meters,
     resolver: Arc<SharedResolver>,
     courtesy: YieldPolicy,
@@ -83,6 +93,9 @@ impl MemoryService {
         let session = ArcSwap::from_pointee(session);
         let cancel = Cancel::default();
         let conversations = Conversations::default();
+        let (memory, limits) = (&knowledge.memory, &session.load().config.ring);
+        let ring = Ring::at_rest(memory.dir(), memory.options().key.as_ref(), limits);
+        let ring = ArcSwap::from_pointee(ring);
         Self {
             knowledge,
             session,
@@ -90,6 +103,8 @@ impl MemoryService {
             announcer,
             answers,
             conversations,
+            ring,
+            recogniser: Mutex::default(),
             meters,
             resolver,
             courtesy,
@@ -284,10 +299,15 @@ impl MemoryService {
             self.check_history(Some(at.into()))?;
         }
         let memory = &self.knowledge.memory;
+        let (session, playing, ring) = (self.session.load(), self.played(), self.ring.load());
         let means = queries::Means {
             embedder: self.knowledge.text.as_deref(),
             answerer: Some(&self.knowledge.answerer),
             clock: self.clock.now(),
+            folder: session.config.replay.folder.as_deref(),
+            plays: matches!(self.clock, Clock::Replay(_)),
+            playing: playing.as_ref(),
+            ring: Some(&ring),
         };
         queries::query(memory, &means, query.verb, query.args)
     }
@@ -357,32 +377,6 @@ impl MemoryService {
         queries::refusal(error)
     }
 
-    fn replay(&self, command: ReplayCommand) -> Result<Reply, Refusal> {
-        let Clock::Replay(pace) = &self.clock else {
-            return Err(Refusal::unavailable(
-                "no recording is being played; start one with `engramd replay REC --serve`",
-            ));
-        };
-        if let ReplayCommand::Seek(to) = &command
-            && *to < pace.position()
-        {
-            return Err(Refusal::bad_request(format!(
-                "the replay is at {} and cannot go back: what was played is remembered; to remember it once \
-                 more: engramd replay REC --again --start-offset S",
-                pace.position()
-            )));
-        }
-        if pace.is_stopped() {
-            return Err(Refusal::unavailable(
-                "the replay was stopped; start it again with `engramd replay REC --serve`",
-            ));
-        }
-        steer(pace, command);
-        let (rate, paused) = pace.state();
-        let rate = rate.map_or(json!("max"), |rate| json!(rate));
-        Ok(Reply::Document(json!({ "position": pace.position(), "rate": rate, "paused": paused })))
-    }
-
     /// Kept for the clip that covers it.
     fn pose(&self, pose: Pose) -> Result<Reply, Refusal> {
         let session = self.session.load();
@@ -412,6 +406,7 @@ impl MemoryService {
                 None => self.remember(remember),
             },
             Request::Forget(forget) => self.forget(&forget),
+            Request::Pin(pin) => self.pin(&pin),
             Request::Name(name) => self.name(&name),
             Request::Identify(identify) => self.identify(&identify),
             Request::People(people) => self.people(&people),
@@ -419,6 +414,7 @@ impl MemoryService {
             Request::Pose(pose) => self.pose(pose),
             Request::Speaking(speaking) => self.speaking(speaking),
             Request::Privacy(privacy) => self.privacy(&privacy),
+            Request::Snapshot(snapshot) => self.snapshot(&snapshot),
             Request::Watch(watch) => self.watch(watch),
             Request::Replay(command) => self.replay(command),
         }
@@ -449,22 +445,4 @@ impl Service for MemoryService {
 /// The next nanosecond.
 fn just_after(at: Timestamp) -> Timestamp {
     Timestamp::from_nanos(at.as_nanos().saturating_add(1))
-}
-
-/// Tells a replay what to do.
-fn steer(pace: &PlaybackClock, command: ReplayCommand) {
-    let step = |items| {
-        pace.command(Command::Pause);
-        pace.command(Command::Step(items));
-    };
-    match command {
-        ReplayCommand::Pause => pace.command(Command::Pause),
-        ReplayCommand::Resume => pace.command(Command::Resume),
-        ReplayCommand::Rate(ReplayRate::Max) => pace.command(Command::Rate(None)),
-        ReplayCommand::Rate(ReplayRate::Times(rate)) => pace.command(Command::Rate(Some(rate))),
-        ReplayCommand::Seek(to) => pace.command(Command::Seek(to)),
-        ReplayCommand::Step => step(1),
-        ReplayCommand::Burst(frames) => step(u64::from(frames)),
-        ReplayCommand::Stop => pace.command(Command::Stop),
-    }
 }

@@ -57,6 +57,10 @@ const fn number(name: &'static str, description: &'static str) -> Arg {
     Arg { name, required: false, kind: "integer", description }
 }
 
+const fn flag(name: &'static str, description: &'static str) -> Arg {
+    Arg { name, required: false, kind: "boolean", description }
+}
+
 const START: Arg = may("start", "From when on, RFC 3339.");
 const END: Arg = may("end", "Until when, RFC 3339.");
 const AS_OF: Arg =
@@ -208,8 +212,12 @@ pub(super) const TOOLS: &[OneTool] = &[
     OneTool {
         name: "forget",
         title: "Erase for good",
-        description: "Erases a person with everything about them, or one memory. It cannot be undone: ask the user first.",
-        args: &[may("entity", "An id such as person_4."), may("memory", "A memory's id.")],
+        description: "Erases a person with everything about them, or one memory. It cannot be undone: count what goes with a dry run, and ask the user first.",
+        args: &[
+            may("entity", "An id such as person_4."),
+            may("memory", "A memory's id."),
+            flag("dry_run", "Nothing is erased: the reply counts what would be."),
+        ],
         need: Role::Erase,
         way: Way::Command("forget"),
     },

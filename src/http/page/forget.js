@@ -1,12 +1,12 @@
-// Forgetting in two steps: what goes is counted and shown first, then erased for good.
+// Forgetting in two steps: what goes is counted by the daemon and shown first, then erased for good.
 
 import { h } from "./dom.js";
-import { command, quoted, sql } from "./api.js";
+import { command } from "./api.js";
 import { carryOut, dialog, failure, loading, memoryChanged } from "./parts.js";
-import { count, duration } from "./words.js";
+import { count, duration, size } from "./words.js";
 
-/** Asks, shows what goes, and erases. `target`: the payload of `forget`; `tally`: gives lines of what goes; `after`: where to go then. */
-export function askToForget({ title, target, tally, word, after = memoryChanged }) {
+/** Asks, shows what goes, and erases. `target`: the payload of `forget`; `first`: a line before those of what goes; `after`: where to go then. */
+export function askToForget({ title, target, first = null, word, after = memoryChanged }) {
   const body = h("div", null, loading("Counting what goes"));
   const sure = h("input", { type: "checkbox", id: "sure" });
   const erase = h("button", { type: "button", class: "danger", disabled: true }, "Erase for good");
@@ -19,15 +19,15 @@ export function askToForget({ title, target, tally, word, after = memoryChanged 
     box.close();
     after();
   });
-  const count_ = async () => {
+  const tally = async () => {
     try {
-      const lines = await tally();
+      const lines = told(await command("forget", { ...target, dry_run: true }));
       body.replaceChildren(
         h("p", null, "This goes, at every point in time:"),
         h(
           "ul",
           { class: "tally" },
-          lines.map((line) => h("li", null, line)),
+          [first, ...lines].filter(Boolean).map((line) => h("li", null, line)),
         ),
         h(
           "p",
@@ -37,44 +37,43 @@ export function askToForget({ title, target, tally, word, after = memoryChanged 
         h("label", { class: "check", for: "sure" }, sure, ` Yes, erase ${word}`),
       );
     } catch (error) {
-      body.replaceChildren(failure(error, count_));
+      body.replaceChildren(failure(error, tally));
     }
   };
-  count_();
+  tally();
 }
 
-/** What goes with a person. */
-export async function personTally(person) {
-  const id = quoted(person.id);
-  const names = [person.id, ...person.aliases].map(quoted).join(",");
-  const [heard, seen, told, stated] = await Promise.all([
-    sql(`SELECT count(*) AS n FROM utterances WHERE person = ${id}`),
-    sql(`SELECT count(DISTINCT substr(clip, 1, instr(clip, '/')) || track) AS n FROM sightings WHERE person = ${id} AND kind = 'face'`),
-    sql(`SELECT count(*) AS n FROM memories WHERE EXISTS (SELECT 1 FROM json_each(entities) WHERE value IN (${names}))`),
-    sql(`SELECT count(*) AS n FROM facts WHERE subject IN (${names})`),
-  ]);
+/** The counts of a dry run in words; what is nought is left out. */
+function told(goes) {
+  const some = (n, ...names) => (n > 0 ? count(n, ...names) : null);
+  const together = (...parts) => parts.filter(Boolean).join(", ");
+  const known = together(
+    some(goes.persons, "person"),
+    some(goes.faces, "face"),
+    some(goes.voices, "voice"),
+    some(goes.objects, "thing"),
+    some(goes.places, "place"),
+  );
   return [
-    `${count(person.faces.length, "face")} and ${count(person.voices.length, "voice")} with their pictures, sounds and vectors`,
-    `${count(seen[0].n, "appearance")} in view, ${duration(person.seen_secs)} in all`,
-    `${count(heard[0].n, "utterance")} with words and sound, ${duration(person.spoken_secs)} in all`,
-    `${count(told[0].n, "remembered sentence")} about them, ${count(stated[0].n, "fact")}: theirs are erased, others lose the name`,
-  ];
-}
-
-/** What goes with one memory. */
-export async function memoryTally(shown) {
-  const lines = [`the sentence “${shown.text}”`];
-  if (shown.memory.kind === "utterance") lines.push("the words and the sound of that turn");
-  if (shown.memory.fact) lines.push("the fact that it states");
-  lines.push("what summaries repeat of it");
-  return lines;
-}
-
-/** What goes with a thing that facts tell of. */
-export async function thingTally(word) {
-  const rows = await sql(`SELECT count(*) AS n FROM facts WHERE subject = ${quoted(word)}`);
-  return [
-    `${count(rows[0].n, "fact")} about “${word}”, now and earlier`,
-    "notes that tell of it, and the word for it wherever it stands",
-  ];
+    known && `${known}, with ${count(goes.samples, "sample")} of faces and voices`,
+    !known && some(goes.samples, "sample of faces and voices", "samples of faces and voices"),
+    goes.tracks > 0 && `${count(goes.tracks, "appearance")} in view, ${duration(goes.seen_secs)} in all`,
+    goes.turns > 0 && `${count(goes.turns, "utterance")} with words and sound, ${duration(goes.spoken_secs)} in all`,
+    goes.wordless > 0 && `the words and the sound of ${count(goes.wordless, "utterance")}`,
+    together(
+      some(goes.body_tracks, "body followed in view", "bodies followed in view"),
+      some(goes.object_tracks, "thing followed in view", "things followed in view"),
+      some(goes.text_tracks, "text read in view", "texts read in view"),
+      some(goes.sounds, "sound"),
+    ),
+    goes.memories > 0 && `${count(goes.memories, "remembered sentence")}, ${count(goes.facts, "fact")} among them`,
+    goes.rewritten > 0 && `a name or a part of ${count(goes.rewritten, "sentence")} that ${goes.rewritten === 1 ? "stays" : "stay"}`,
+    together(some(goes.documents, "document"), some(goes.passages, "passage")),
+    together(some(goes.watches, "watch", "watches"), some(goes.firings, "time that one fired", "times that one fired")),
+    some(goes.answers, "answer that was given", "answers that were given"),
+    goes.files > 0 && `${count(goes.files, "picture or sound", "pictures and sounds")} of ${count(goes.clips, "clip")}, ${size(goes.media_bytes)}`,
+    goes.ring_secs > 0 && `${duration(goes.ring_secs)} of the last minutes`,
+    goes.snapshots > 0 && `parts of ${count(goes.snapshots, "snapshot")}, or all`,
+    some(goes.waiting_clips, "clip that waits for a language model", "clips that wait for a language model"),
+  ].filter(Boolean);
 }

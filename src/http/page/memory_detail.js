@@ -6,7 +6,7 @@ import { command, may, query } from "./api.js";
 import { carryOut, dialog, failure, loading, memoryChanged, meter, picture, soundButton, terms } from "./parts.js";
 import { clip, nearestFrame, turnOf } from "./clips.js";
 import { about } from "./evidence.js";
-import { askToForget, memoryTally } from "./forget.js";
+import { askToForget } from "./forget.js";
 import { everybody } from "./who.js";
 import { kindWord, percent, readable, span, when } from "./words.js";
 
@@ -38,7 +38,7 @@ async function fill(box, body, id) {
         ["Made by", row.origin],
         ["Kept for ever", row.pinned ? "yes, it is pinned" : "no"],
       ]),
-      tools(box, shown),
+      tools(box, shown, () => fill(box, body, id)),
     );
   } catch (error) {
     body.replaceChildren(failure(error, () => fill(box, body, id)));
@@ -98,18 +98,15 @@ function ground(one) {
   return h("span", { class: "ground" }, `${kind} ${value}`);
 }
 
-function tools(box, shown) {
+function tools(box, shown, again) {
   const row = shown.memory;
   const buttons = [];
-  if (may("operate") && !row.pinned) {
-    const pin = h(
-      "button",
-      { type: "button", title: "Tells the robot this sentence as a note that forgetting leaves" },
-      "Keep as a pinned note",
-    );
+  if (may("operate")) {
+    const [words, told] = row.pinned ? ["Unpin", "It may fade again."] : ["Pin", "It is kept for ever."];
+    const pin = h("button", { type: "button", title: "What is pinned neither fades nor ages" }, words);
     pin.addEventListener("click", async () => {
-      const note = { text: shown.text, start: row.span.start, end: row.span.end, pinned: true, entities: row.entities };
-      if (await carryOut(pin, () => command("remember", note), "Kept as a pinned note.")) memoryChanged();
+      const change = { memory: row.id, pinned: !row.pinned };
+      if (await carryOut(pin, () => command("pin", change), told)) again();
     });
     buttons.push(pin);
   }
@@ -125,7 +122,7 @@ function tools(box, shown) {
               title: "Forget this memory?",
               word: "this memory",
               target: { memory: row.id },
-              tally: () => memoryTally(shown),
+              first: `the sentence “${shown.text}”`,
               after: () => {
                 box.close();
                 memoryChanged();

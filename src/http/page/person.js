@@ -6,7 +6,7 @@ import { icon } from "./icons.js";
 import { command, may, query, requestId } from "./api.js";
 import { carryOut, memoryChanged, picture, soundButton, terms } from "./parts.js";
 import { memoryLine } from "./evidence.js";
-import { askToForget, personTally } from "./forget.js";
+import { askToForget } from "./forget.js";
 import { everybody, face, nameOf } from "./who.js";
 import { nameField } from "./naming.js";
 import { notThem } from "./split.js";
@@ -101,7 +101,6 @@ function portrait(person, people) {
                     title: `Forget ${words}?`,
                     word: words,
                     target: { entity: person.id },
-                    tally: () => personTally(person),
                     after: () => {
                       location.hash = "#/people";
                       memoryChanged();

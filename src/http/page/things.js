@@ -4,7 +4,7 @@ import { h, all, svg } from "./dom.js";
 import { changed, href } from "./route.js";
 import { may, query, requestId, sql } from "./api.js";
 import { empty, failure, head, table } from "./parts.js";
-import { askToForget, thingTally } from "./forget.js";
+import { askToForget } from "./forget.js";
 import { everybody, nameOf } from "./who.js";
 import { clock, count, duration, idWord, iso, when } from "./words.js";
 
@@ -99,7 +99,6 @@ async function thing(what, people, signal) {
                 title: `Forget the ${what}?`,
                 word: `the ${what}`,
                 target: { entity: what },
-                tally: () => thingTally(what),
                 after: () => {
                   location.hash = "#/things";
                   dispatchEvent(new Event("engram:changed"));

@@ -79,6 +79,10 @@ export const millis = (value) =>
 export const number = (value) => new Intl.NumberFormat("en-GB").format(value);
 export const count = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
 
+/** `340 B`, `12 kB`, `1.4 MB`. */
+export const size = (bytes) =>
+  bytes < 1000 ? `${bytes} B` : bytes < 1e6 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+
 const KINDS = {
   utterance: "Said",
   episodic: "Seen",

@@ -8,10 +8,11 @@ use super::support::{House, run};
 use crate::http::openapi;
 
 /// Every command with a body that is right.
-const RIGHT: [(&str, &str); 19] = [
+const RIGHT: [(&str, &str); 21] = [
     ("/api/ask", r#"{"question":"Who was here?","id":"a"}"#),
     ("/api/remember", r#"{"text":"Ava likes oat milk.","id":"b"}"#),
     ("/api/forget", r#"{"memory":"memory_7","id":"c"}"#),
+    ("/api/pin", r#"{"memory":"memory_7","pinned":false,"id":"r"}"#),
     ("/api/name", r#"{"entity":"person_4","name":"Ava","id":"d"}"#),
     ("/api/people", r#"{"merge":["person_1","person_2"],"id":"o"}"#),
     ("/api/feedback", r#"{"answer":"answer_5","verdict":"right","id":"e"}"#),
@@ -22,6 +23,7 @@ const RIGHT: [(&str, &str); 19] = [
     ("/api/privacy", r#"{"microphones":false,"id":"n"}"#),
     ("/api/watch", r#"{"remove":"watch_2","id":"p"}"#),
     ("/api/identify", r#"{"voice":"UklGRg==","id":"q"}"#),
+    ("/api/snapshot", r#"{"start":5000000000,"end":6000000000,"id":"s"}"#),
     ("/api/replay/pause", ""),
     ("/api/replay/rate", r#"{"rate":4,"id":"j"}"#),
     ("/api/replay/seek", r#"{"time":5000000000,"id":"k"}"#),

@@ -316,17 +316,26 @@ impl Spool {
         let mut state = self.lock();
         let mut erased = 0;
         state.line.retain(|waiting| {
-            let path = self.path(&waiting.name());
-            // What cannot be read cannot be shown to be innocent.
-            let keep = read(&path, &self.0.cipher).is_ok_and(|clip| !is_meant(&clip));
-            if !keep {
-                remove(&path);
+            let goes = self.is_erased(waiting, &is_meant);
+            if goes {
+                remove(&self.path(&waiting.name()));
                 erased += 1;
             }
-            keep
+            !goes
         });
         remove(&self.path(NOTE));
         erased
+    }
+
+    /// How many clips [`Self::erase`] would take.
+    pub fn count(&self, is_meant: impl Fn(&SpooledClip) -> bool) -> u64 {
+        let state = self.lock();
+        state.line.iter().filter(|waiting| self.is_erased(waiting, &is_meant)).count() as u64
+    }
+
+    /// What cannot be read cannot be shown to be innocent.
+    fn is_erased(&self, waiting: &Waiting, is_meant: impl Fn(&SpooledClip) -> bool) -> bool {
+        self.read(waiting).map_or(true, |clip| is_meant(&clip))
     }
 
     /// The model's note on the clip before `clip`; empty when that was another session or is long ago.

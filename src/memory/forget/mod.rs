@@ -15,6 +15,7 @@ mod reach;
 pub(crate) mod steps;
 mod strike;
 mod sweep;
+mod tally;
 pub(super) mod thin;
 
 use std::sync::Arc;
@@ -38,6 +39,7 @@ use super::{Memory, store};
 pub(super) use columns::sealed;
 use reach::Reach;
 pub(super) use sweep::named_media;
+pub use tally::Tally;
 
 /// What stands in place of a name or mention that was erased.
 pub const ERASED: &str = "<erased>";
@@ -122,11 +124,11 @@ impl Memory {
     /// # Errors
     /// As there; then none of them is erased.
     pub fn forget_all(&self, what: &[Forget], at: Timestamp) -> Result<Erased, MemoryError> {
-        self.forget_after(what, at, || {})
+        self.forget_after(what, at, |_| {})
     }
 
     /// As [`Self::forget_all`]; `first` is done once it is known that nothing stands in the way, before anything is
-    /// erased: for what else must not bring it back.
+    /// erased: for what else must not bring it back. It is told when what goes was captured, by time.
     ///
     /// # Errors
     /// As there; `first` may have been done when the disk fails.
@@ -134,7 +136,7 @@ impl Memory {
         &self,
         what: &[Forget],
         at: Timestamp,
-        first: impl FnOnce(),
+        first: impl FnOnce(&[Span]),
     ) -> Result<Erased, MemoryError> {
         const DOING: &str = "erasing";
         let _permit = self.0.turnstile.enter();
@@ -144,7 +146,7 @@ impl Memory {
         }
         let tables = self.tables();
         let reach = self.reach(what, &tables)?;
-        first();
+        first(&reach.moments(&tables));
         steps::reached("begun");
         let unreadable = self.malformed() > 0;
         let next = Seq(tables.published().0 + 1);

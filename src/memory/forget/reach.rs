@@ -160,6 +160,35 @@ impl Reach {
         }
     }
 
+    /// When what goes was captured: the erased stretch, faces, bodies, voices, words, and what names somebody in view; by
+    /// time, those that touch as one. (Pictures of a thing stay.)
+    pub(super) fn moments(&self, tables: &Tables) -> Vec<Span> {
+        let tracks = tables.tracks.log();
+        let tracks = tracks.iter().filter(|one| self.tracks.contains(&one.row.key()));
+        let turns = tables.turns.log();
+        let turns = turns.iter().filter(|one| {
+            let key = one.row.key();
+            self.turns.contains(&key) || self.wordless.contains(&key)
+        });
+        let texts = tables.text_tracks.log();
+        let texts = texts.iter().filter(|one| self.texts.contains(&one.row.key()));
+        let mut all: Vec<Span> = tracks
+            .map(|one| one.row.span)
+            .chain(turns.map(|one| one.row.span))
+            .chain(texts.map(|one| one.row.track.span))
+            .chain(self.span)
+            .collect();
+        all.sort_unstable_by_key(|span| (span.start, span.end));
+        all.dedup_by(|next, before| {
+            let touches = next.start <= before.end;
+            if touches {
+                before.end = before.end.max(next.end);
+            }
+            touches
+        });
+        all
+    }
+
     /// As what the target's names were written where they were heard, lower case. (A plain word that was doubted and taken for
     /// one stays: it is struck nowhere else, and without the name nobody is meant by it.)
     fn heard_as(&self, tables: &Tables) -> BTreeSet<String> {

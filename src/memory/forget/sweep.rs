@@ -15,6 +15,68 @@ use crate::memory::tables::{Tables, each_table};
 use crate::memory::versions::temporal::{Table, Temporal, Version};
 use crate::time::Timestamp;
 
+/// What is done about what becomes of versions.
+pub(super) trait Meet {
+    type Error;
+
+    /// Does to a version what becomes of it.
+    fn meet<R: Temporal>(&mut self, version: &Version<R>, fate: Fate<R>)
+    -> Result<(), Self::Error>;
+
+    /// Goes through all versions of a table.
+    fn sweep<R: Temporal>(
+        &mut self,
+        table: &Table<R>,
+        mut fate: impl FnMut(&R) -> Fate<R>,
+    ) -> Result<(), Self::Error> {
+        self.sweep_versions(table, |version| fate(&version.row))
+    }
+
+    /// The same where it hangs on more than the row.
+    fn sweep_versions<R: Temporal>(
+        &mut self,
+        table: &Table<R>,
+        mut fate: impl FnMut(&Version<R>) -> Fate<R>,
+    ) -> Result<(), Self::Error> {
+        for version in table.log().iter() {
+            let fate = fate(&version);
+            self.meet(&version, fate)?;
+        }
+        Ok(())
+    }
+}
+
+/// Deletes and rewrites in the file.
+struct InFile<'db> {
+    db: &'db Connection,
+    deleted: u64,
+}
+
+impl Meet for InFile<'_> {
+    type Error = rusqlite::Error;
+
+    fn meet<R: Temporal>(&mut self, version: &Version<R>, fate: Fate<R>) -> rusqlite::Result<()> {
+        match fate {
+            Fate::Keep => Ok(()),
+            Fate::Delete => {
+                self.db
+                    .prepare_cached(&format!("DELETE FROM \"{}\" WHERE version = ?", R::TABLE))?
+                    .execute([version.rowid])?;
+                self.deleted += 1;
+                Ok(())
+            }
+            Fate::Rewrite(row) => {
+                let columns = R::COLUMNS.iter().map(|column| format!("\"{column}\" = ?"));
+                let columns = columns.collect::<Vec<_>>().join(", ");
+                let mut values = row.bind();
+                values.push(rusqlite::types::Value::Integer(version.rowid));
+                let update = format!("UPDATE \"{}\" SET {columns} WHERE version = ?", R::TABLE);
+                self.db.prepare_cached(&update)?.execute(params_from_iter(values)).map(drop)
+            }
+        }
+    }
+}
+
 /// Deletes and rewrites what `reach` says; gives back how much, what needs a new vector, and the media that nobody names
 /// any more. `unreadable`: there are rows that are not in RAM.
 pub(super) fn sweep_all(
@@ -23,58 +85,81 @@ pub(super) fn sweep_all(
     reach: &Reach,
     unreadable: bool,
 ) -> rusqlite::Result<(Erased, Vec<MediaDigest>)> {
-    let mut erased = Erased::default();
+    let mut file = InFile { db, deleted: 0 };
+    let rewritten = sweep_rows(&mut file, tables, reach)?;
+    let ids: BTreeSet<&MemoryId> = reach.memories.iter().collect();
+    for id in ids {
+        db.execute("DELETE FROM access WHERE memory = ?", [id.0 as i64])?;
+    }
+    if unreadable {
+        sweep_malformed(db, tables)?;
+    }
+    let named = named_media(db)?;
+    let mut media = Vec::new();
+    file.sweep(&tables.media, |row| {
+        let gone = !named.contains(&row.digest);
+        if gone {
+            media.push(row.digest.clone());
+        }
+        when(gone)
+    })?;
+    let erased = Erased { rows: file.deleted, rewritten, ..Erased::default() };
+    Ok((erased, media))
+}
+
+/// Meets all versions but those of media with what becomes of them; gives back the memories that need a new vector.
+pub(super) fn sweep_rows<M: Meet>(
+    with: &mut M,
+    tables: &Tables,
+    reach: &Reach,
+) -> Result<Vec<MemoryId>, M::Error> {
     let own = |id: &EntityId| reach.ids.contains(id);
     let in_span = |at: Timestamp| reach.span.is_some_and(|span| span.contains(at));
-    fn when<R>(gone: bool) -> Fate<R> {
-        if gone { Fate::Delete } else { Fate::Keep }
-    }
-    let rows = &mut erased.rows;
-    sweep(db, &tables.clips, rows, |row| reach.clip(row))?;
-    sweep(db, &tables.entities, rows, |row| when(own(&row.id)))?;
-    sweep(db, &tables.tracks, rows, |row| when(reach.tracks.contains(&row.key())))?;
-    sweep(db, &tables.object_tracks, rows, |row| when(reach.objects.contains(&row.key())))?;
-    sweep(db, &tables.text_tracks, rows, |row| when(reach.texts.contains(&row.key())))?;
-    sweep(db, &tables.turns, rows, |row| reach.turn(row))?;
+    with.sweep(&tables.clips, |row| reach.clip(row))?;
+    with.sweep(&tables.entities, |row| when(own(&row.id)))?;
+    with.sweep(&tables.tracks, |row| when(reach.tracks.contains(&row.key())))?;
+    with.sweep(&tables.object_tracks, |row| when(reach.objects.contains(&row.key())))?;
+    with.sweep(&tables.text_tracks, |row| when(reach.texts.contains(&row.key())))?;
+    with.sweep(&tables.turns, |row| reach.turn(row))?;
     let mut ended = BTreeSet::new();
-    sweep(db, &tables.watches, rows, |row| {
+    with.sweep(&tables.watches, |row| {
         let fate = reach.watch(row);
         if matches!(fate, Fate::Delete) {
             ended.insert(row.id);
         }
         fate
     })?;
-    sweep(db, &tables.firings, rows, |row| {
+    with.sweep(&tables.firings, |row| {
         let of_target = row.entity.as_ref().is_some_and(own);
         when(of_target || ended.contains(&row.watch) || in_span(row.at))
     })?;
-    sweep(db, &tables.sounds, rows, |row| {
+    with.sweep(&tables.sounds, |row| {
         when(reach.span.is_some_and(|span| span.intersection(row.sound.span).is_some()))
     })?;
-    sweep(db, &tables.sound_events, rows, |row| {
+    with.sweep(&tables.sound_events, |row| {
         when(reach.span.is_some_and(|span| span.intersection(row.event.span).is_some()))
     })?;
-    sweep(db, &tables.camera_moves, rows, |row| {
+    with.sweep(&tables.camera_moves, |row| {
         when(reach.span.is_some_and(|span| span.intersection(row.moved.span).is_some()))
     })?;
-    sweep(db, &tables.poses, rows, |row| when(in_span(row.pose.stamp)))?;
-    sweep(db, &tables.exemplars, rows, |row| when(reach.takes_sample(row)))?;
+    with.sweep(&tables.poses, |row| when(in_span(row.pose.stamp)))?;
+    with.sweep(&tables.exemplars, |row| when(reach.takes_sample(row)))?;
     let left = reach.span.map(|span| Left::of(tables, span));
     let left = left.as_ref();
-    sweep_versions(db, &tables.evidence, rows, |version| {
+    with.sweep_versions(&tables.evidence, |version| {
         let gone = own(&version.row.face) || own(&version.row.voice);
         left.filter(|_| !gone).map_or_else(|| when(gone), |left| left.evidence(version))
     })?;
-    sweep_versions(db, &tables.memberships, rows, |version| {
+    with.sweep_versions(&tables.memberships, |version| {
         let gone = own(&version.row.part) || own(&version.row.person);
         left.filter(|_| !gone).map_or_else(|| when(gone), |left| left.membership(version))
     })?;
-    sweep_versions(db, &tables.merges, rows, |version| {
+    with.sweep_versions(&tables.merges, |version| {
         let gone = own(&version.row.from) || own(&version.row.into);
         left.filter(|_| !gone).map_or_else(|| when(gone), |left| left.merge(version))
     })?;
     let mut known = HashMap::new();
-    sweep(db, &tables.names, rows, |row| reach.name(row, &mut known))?;
+    with.sweep(&tables.names, |row| reach.name(row, &mut known))?;
     let mut rewritten = Vec::new();
     let log = tables.memories.log();
     let touched = log.pick(|version| match reach.memory(&version.row) {
@@ -87,7 +172,7 @@ pub(super) fn sweep_all(
         {
             rewritten.push(version.row.id);
         }
-        meet(db, &version, fate, rows)?;
+        with.meet(&version, fate)?;
     }
     let stale: BTreeSet<MemoryId> = rewritten.iter().chain(&reach.memories).copied().collect();
     let vectors = tables.vectors.log();
@@ -97,77 +182,16 @@ pub(super) fn sweep_all(
     }
     positions.sort_unstable();
     for version in positions.into_iter().filter_map(|at| vectors.get(at as usize)) {
-        meet(db, &version, Fate::Delete, rows)?;
+        with.meet(&version, Fate::Delete)?;
     }
-    sweep(db, &tables.passages, rows, |row| when(reach.memories.contains(&row.memory)))?;
-    sweep(db, &tables.retirements, rows, |row| reach.retirement(row))?;
-    sweep(db, &tables.decisions, rows, |row| when(reach.decision(row)))?;
-    let ids: BTreeSet<&MemoryId> = reach.memories.iter().collect();
-    for id in ids {
-        db.execute("DELETE FROM access WHERE memory = ?", [id.0 as i64])?;
-    }
-    if unreadable {
-        sweep_malformed(db, tables)?;
-    }
-    let named = named_media(db)?;
-    let mut media = Vec::new();
-    sweep(db, &tables.media, rows, |row| {
-        let gone = !named.contains(&row.digest);
-        if gone {
-            media.push(row.digest.clone());
-        }
-        when(gone)
-    })?;
-    erased.rewritten = rewritten;
-    Ok((erased, media))
+    with.sweep(&tables.passages, |row| when(reach.memories.contains(&row.memory)))?;
+    with.sweep(&tables.retirements, |row| reach.retirement(row))?;
+    with.sweep(&tables.decisions, |row| when(reach.decision(row)))?;
+    Ok(rewritten)
 }
 
-fn sweep<R: Temporal>(
-    db: &Connection,
-    table: &Table<R>,
-    deleted: &mut u64,
-    mut fate: impl FnMut(&R) -> Fate<R>,
-) -> rusqlite::Result<()> {
-    sweep_versions(db, table, deleted, |version| fate(&version.row))
-}
-
-fn sweep_versions<R: Temporal>(
-    db: &Connection,
-    table: &Table<R>,
-    deleted: &mut u64,
-    mut fate: impl FnMut(&Version<R>) -> Fate<R>,
-) -> rusqlite::Result<()> {
-    for version in table.log().iter() {
-        let fate = fate(&version);
-        meet(db, &version, fate, deleted)?;
-    }
-    Ok(())
-}
-
-/// Does to a version in the file what becomes of it.
-fn meet<R: Temporal>(
-    db: &Connection,
-    version: &Version<R>,
-    fate: Fate<R>,
-    deleted: &mut u64,
-) -> rusqlite::Result<()> {
-    match fate {
-        Fate::Keep => Ok(()),
-        Fate::Delete => {
-            db.prepare_cached(&format!("DELETE FROM \"{}\" WHERE version = ?", R::TABLE))?
-                .execute([version.rowid])?;
-            *deleted += 1;
-            Ok(())
-        }
-        Fate::Rewrite(row) => {
-            let columns = R::COLUMNS.iter().map(|column| format!("\"{column}\" = ?"));
-            let columns = columns.collect::<Vec<_>>().join(", ");
-            let mut values = row.bind();
-            values.push(rusqlite::types::Value::Integer(version.rowid));
-            let update = format!("UPDATE \"{}\" SET {columns} WHERE version = ?", R::TABLE);
-            db.prepare_cached(&update)?.execute(params_from_iter(values)).map(drop)
-        }
-    }
+fn when<R>(gone: bool) -> Fate<R> {
+    if gone { Fate::Delete } else { Fate::Keep }
 }
 
 /// Rows that nobody can read may hold anything: erasing takes them too.
@@ -214,8 +238,15 @@ pub(in crate::memory) fn named_media(db: &Connection) -> rusqlite::Result<HashSe
     Ok(named)
 }
 
-/// Answers that name, quote or rest on what was erased: read one by one, however many there are.
+/// Erases the answers that name, quote or rest on what is erased.
 pub(super) fn strike_answers(db: &Connection, reach: &Reach) -> rusqlite::Result<()> {
+    let struck = struck_answers(db, reach)?;
+    let mut delete = db.prepare_cached("DELETE FROM answer WHERE id = ?")?;
+    struck.into_iter().try_for_each(|id| delete.execute([id]).map(drop))
+}
+
+/// Which they are: read one by one, however many there are.
+pub(super) fn struck_answers(db: &Connection, reach: &Reach) -> rusqlite::Result<Vec<i64>> {
     let ids: HashSet<String> = reach
         .ids
         .iter()
@@ -233,6 +264,5 @@ pub(super) fn strike_answers(db: &Connection, reach: &Reach) -> rusqlite::Result
             struck.push(answer.get(0)?);
         }
     }
-    let mut delete = db.prepare_cached("DELETE FROM answer WHERE id = ?")?;
-    struck.into_iter().try_for_each(|id| delete.execute([id]).map(drop))
+    Ok(struck)
 }

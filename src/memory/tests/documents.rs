@@ -56,6 +56,13 @@ fn a_document_is_listed_read_by_sql_and_erased_with_all_that_it_had() {
     draft.commit().unwrap();
     assert_eq!(names(&memory.view()), [("oven.md".to_owned(), 1), ("vac.md".to_owned(), 1)]);
 
+    // What would go is counted, and nothing goes.
+    let tally = memory.would_forget(&[Forget::Document("vac.md".to_owned())]).unwrap();
+    assert_eq!((tally.documents, tally.passages, tally.memories), (1, 1, 1), "{tally:?}");
+    assert!(memory.view().memory(second).is_some());
+    let one = memory.would_forget(&[Forget::Memory(other), Forget::Memory(first)]).unwrap();
+    assert_eq!((one.documents, one.passages), (1, 1), "{one:?}");
+
     // What it had before goes, too, at every time; the other one stays.
     memory.forget(&Forget::Document("vac.md".to_owned()), at(30)).unwrap();
     let view = memory.view();

@@ -22,6 +22,7 @@ mod salvage;
 mod search;
 mod sql;
 mod struck;
+mod tally;
 mod texts;
 mod thin;
 mod visits;

@@ -125,6 +125,7 @@ fn rule(who: &str, say: Option<&str>) -> Rule {
         cooldown_secs: None,
         until: None,
         say: say.map(ToOwned::to_owned),
+        snapshot_secs: None,
         once: false,
     }
 }

@@ -1,6 +1,7 @@
 //! Every payload that goes over MQTT, as a type; reading them is a pure function over bytes.
 
 mod document;
+mod payload;
 mod publication;
 mod refusal;
 mod replay;
@@ -8,6 +9,9 @@ mod request;
 mod watch;
 
 pub use document::ToldDocument;
+/// What comes over MQTT, for fuzzing: see [`payload::exercise`].
+pub use payload::exercise;
+pub use payload::{Parsed, ordered, parse, request_id};
 pub use publication::{
     Ability, Acquaintance, ClockTick, Describe, Home, LastAnswer, LastWords, Latency, MemoryEvent,
     PersonEvent, PersonEventKind, Say, SourceStats, SpeechEvent, State, Stats, Status,
@@ -15,13 +19,10 @@ pub use publication::{
 pub use refusal::{Refusal, RefusalCode};
 pub use replay::{ReplayCommand, ReplayRate, ReplayVerb};
 pub use request::{
-    AsOf, Ask, Effort, Feedback, Forget, Identify, Name, Parsed, Pattern, People, Pose, Privacy,
-    Query, QueryVerb, Remember, Request, Speaking, Triple, Verdict, ordered, parse, request_id,
+    AsOf, Ask, Effort, Feedback, Forget, Identify, Name, Pattern, People, Pin, Pose, Privacy,
+    Query, QueryVerb, Remember, Request, Snapshot, Speaking, Triple, Verdict,
 };
-
 pub use watch::{Watch, WatchEvent, check_rule};
 
 #[cfg(test)]
-pub(crate) use request::REQUEST_SEEDS;
-/// What comes over MQTT, for fuzzing: see [`request::exercise`].
-pub use request::exercise;
+pub(crate) use payload::REQUEST_SEEDS;

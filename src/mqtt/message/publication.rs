@@ -176,6 +176,8 @@ pub struct LastAnswer {
 pub struct Home {
     /// Who is here: names, else ids, else handles; ascending.
     pub persons: Vec<String>,
+    /// Which persons are here, by their ids, ascending: those perceived within `visits.absence_secs`.
+    pub here: Vec<EntityId>,
     /// Who spoke last.
     pub last_words: Option<LastWords>,
     /// What was answered last.

@@ -22,6 +22,8 @@ pub enum ReplayVerb {
     Burst,
     /// End the replay.
     Stop,
+    /// Play a recording of `replay.folder`.
+    Play,
 }
 
 impl ReplayVerb {
@@ -36,6 +38,7 @@ impl ReplayVerb {
             "step" => Self::Step,
             "burst" => Self::Burst,
             "stop" => Self::Stop,
+            "play" => Self::Play,
             _ => return None,
         })
     }
@@ -106,4 +109,11 @@ pub enum ReplayCommand {
     Burst(u32),
     /// End the replay.
     Stop,
+    /// `{"recording": "home.mp4"}`
+    Play {
+        /// Its name in the folder.
+        recording: String,
+        /// It is remembered once more, as a new session, if it is remembered already.
+        again: bool,
+    },
 }

@@ -6,6 +6,7 @@ use super::Refusal;
 use crate::ids::{ClipId, FiringId, WatchId};
 use crate::memory::model::MediaDigest;
 use crate::memory::{FiringState, Happening, Rule};
+use crate::mqtt::MOST_SNAPSHOT_SECS;
 use crate::time::Timestamp;
 
 /// Longest word for somebody or some place, bytes.
@@ -70,6 +71,12 @@ fn check(rule: &Rule) -> Result<(), String> {
                 "{field} must have 1 to {MAX_WORD_BYTES} bytes, and no `<`, `>` or control characters"
             ));
         }
+    }
+    if rule.snapshot_secs.is_some_and(|secs| !(secs > 0.0 && secs <= MOST_SNAPSHOT_SECS / 2.0)) {
+        return Err(format!(
+            "`snapshot_secs` must be above 0, and {} at most",
+            MOST_SNAPSHOT_SECS / 2.0
+        ));
     }
     let say = rule.say.as_ref();
     if say.is_some_and(|say| say.trim().is_empty() || say.len() > MAX_SAY_BYTES) {

@@ -16,10 +16,11 @@ use crate::mqtt::message::{
 use crate::time::Timestamp;
 
 /// Every command topic with a payload that is right.
-const RIGHT: [(&str, &str); 16] = [
+const RIGHT: [(&str, &str); 18] = [
     ("ask", r#"{"question":"Who was here?","id":"a"}"#),
     ("remember", r#"{"text":"Ava likes oat milk.","id":"b"}"#),
     ("forget", r#"{"memory":"memory_7","id":"c"}"#),
+    ("pin", r#"{"memory":"memory_7","id":"q"}"#),
     ("name", r#"{"entity":"person_4","name":"Ava","id":"d"}"#),
     ("feedback", r#"{"answer":"answer_5","verdict":"right","id":"e"}"#),
     ("query", r#"{"verb":"people","args":{},"id":"f"}"#),
@@ -28,6 +29,7 @@ const RIGHT: [(&str, &str); 16] = [
     ("privacy", r#"{"microphones":false,"id":"n"}"#),
     ("watch", r#"{"add":{"who":"Ava","what":"comes"},"id":"o"}"#),
     ("identify", r#"{"photo":"/9j/4AAQ","id":"p"}"#),
+    ("snapshot", r#"{"secs":20,"id":"r"}"#),
     ("replay/pause", r#"{"id":"i"}"#),
     ("replay/rate", r#"{"rate":4,"id":"j"}"#),
     ("replay/seek", r#"{"time":5000000000,"id":"k"}"#),
@@ -261,6 +263,7 @@ fn what_happens_is_published_and_what_is_true_is_retained() {
             });
             publisher.home(&crate::mqtt::message::Home {
                 persons: vec!["Ava".into()],
+                here: vec![EntityId::new(EntityKind::Person, 1)],
                 last_words: Some(crate::mqtt::message::LastWords {
                     person: Some("Ava".into()),
                     text: "hello".into(),
@@ -358,7 +361,7 @@ fn home_assistant_finds_its_sensors_whenever_it_comes() {
     run(async {
         for broker in brokers() {
             let daemon = Daemon::start(&broker).await;
-            daemon.session.publisher().discovery("homeassistant", "rob");
+            daemon.session.publisher().discovery("homeassistant", "rob", false);
             let mut first = TestClient::v4(daemon.v4, &["homeassistant/#"]).await;
             for _ in 0..4 {
                 schemas::check("home-discovery", &first.next().await.json());
@@ -380,6 +383,22 @@ fn home_assistant_finds_its_sensors_whenever_it_comes() {
                     "homeassistant/sensor/rob/engram_persons/config",
                 ]
             );
+            // What names somebody is told to who is there, stays nowhere, and is taken back.
+            let topic = "homeassistant/binary_sensor/rob/engram_person_4/config";
+            let mut there = TestClient::v4(daemon.v4, &[topic]).await;
+            let (publisher, ava) =
+                (daemon.session.publisher(), EntityId::new(EntityKind::Person, 4));
+            publisher.discovery_of("homeassistant", "rob", ava, Some("Ava"));
+            let told = there.next().await;
+            assert_eq!((told.topic.as_str(), told.retain), (topic, false));
+            assert_eq!(told.json()["name"], "Ava");
+            publisher.discovery_of("homeassistant", "rob", ava, None);
+            let gone = there.next().await;
+            assert_eq!((gone.topic.as_str(), gone.payload.len()), (topic, 0));
+            let mut later = TestClient::v4(daemon.v4, &["homeassistant/+/rob/+/config"]).await;
+            for _ in 0..4 {
+                assert_ne!(later.next().await.topic, topic);
+            }
         }
     });
 }

@@ -1,9 +1,10 @@
-//! How fast a replay plays: rate, pause, single steps; told from outside while it runs.
+//! What a replay plays, and how fast: rate, pause, single steps, the next recording; told from outside while it runs.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
 /// What a running replay is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,8 +24,28 @@ pub enum Command {
     Stop,
 }
 
+/// What is being played.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Playing {
+    /// Its file, or folder.
+    pub name: String,
+    /// From when to when, where its container tells how long it is.
+    pub span: Option<Span>,
+}
+
+/// What is to be played next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Which recording.
+    pub path: PathBuf,
+    /// It is remembered once more, as a new session, if it is remembered already.
+    pub again: bool,
+}
+
 #[derive(Debug)]
 struct State {
+    playing: Option<Playing>,
+    choice: Option<Choice>,
     rate: Option<f64>,
     paused: bool,
     steps: u64,
@@ -48,6 +69,8 @@ impl PlaybackClock {
     #[must_use]
     pub fn new(rate: Option<f64>, paused: bool) -> Self {
         let state = State {
+            playing: None,
+            choice: None,
             rate,
             paused,
             steps: 0,
@@ -108,13 +131,51 @@ impl PlaybackClock {
         self.shared.0.lock().unwrap_or_else(PoisonError::into_inner).behind_secs
     }
 
-    /// Before the next recording: its clock may begin earlier than the last one ended.
-    pub fn rewind(&self) {
+    /// Before a recording: its clock may begin earlier than the last one ended.
+    pub fn begin(&self, playing: Playing) {
         let mut state = self.shared.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.playing = Some(playing);
         state.position = Timestamp::EPOCH;
         state.hurry_until = Timestamp::EPOCH;
         state.anchor = None;
         state.behind_secs = 0.0;
+    }
+
+    /// Nothing is played any more.
+    pub fn over(&self) {
+        self.shared.0.lock().unwrap_or_else(PoisonError::into_inner).playing = None;
+    }
+
+    /// What is played now.
+    #[must_use]
+    pub fn playing(&self) -> Option<Playing> {
+        self.shared.0.lock().unwrap_or_else(PoisonError::into_inner).playing.clone()
+    }
+
+    /// Chooses what is played next; false where something is played, or chosen, already.
+    #[must_use]
+    pub fn choose(&self, choice: Choice) -> bool {
+        let (lock, changed) = &*self.shared;
+        let mut state = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.playing.is_some() || state.choice.is_some() {
+            return false;
+        }
+        state.choice = Some(choice);
+        changed.notify_all();
+        true
+    }
+
+    /// Waits until something is chosen, or `most` has passed. What stopped or paused the recording before counts no longer
+    /// then.
+    #[must_use]
+    pub fn chosen(&self, most: Duration) -> Option<Choice> {
+        let (lock, changed) = &*self.shared;
+        let state = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = changed.wait_timeout_while(state, most, |state| state.choice.is_none());
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let choice = state.choice.take()?;
+        (state.stopped, state.paused, state.steps) = (false, false, 0);
+        Some(choice)
     }
 
     /// Waits until an item captured at `at` is due; false when the replay was stopped. `counts`: it is what
@@ -177,6 +238,24 @@ mod tests {
         let waiting = std::thread::spawn(move || other.wait(Timestamp::from_nanos(1), true));
         pace.command(Command::Stop);
         assert!(!waiting.join().unwrap_or(true));
+    }
+
+    #[test]
+    fn what_is_chosen_is_played_whatever_ended_what_came_before() {
+        let pace = PlaybackClock::new(Some(2.0), false);
+        let choice = |name: &str| Choice { path: PathBuf::from(name), again: false };
+        assert_eq!(pace.chosen(Duration::ZERO), None);
+        pace.begin(Playing { name: "a.mcap".to_owned(), span: None });
+        assert!(!pace.choose(choice("b.mcap")), "one is played");
+        pace.command(Command::Pause);
+        pace.command(Command::Stop);
+        pace.over();
+        let other = pace.clone();
+        let waiting = std::thread::spawn(move || other.chosen(Duration::from_secs(3600)));
+        assert!(pace.choose(choice("b.mcap")));
+        assert_eq!(waiting.join().unwrap_or(None), Some(choice("b.mcap")));
+        assert_eq!((pace.state(), pace.is_stopped()), ((Some(2.0), false), false));
+        assert!(pace.choose(choice("c.mcap")) && !pace.choose(choice("d.mcap")));
     }
 
     #[test]

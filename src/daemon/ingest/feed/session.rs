@@ -1,7 +1,6 @@
 //! A session: one recording replayed, or one run over live sources, from its feed to its last commit.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -93,7 +92,7 @@ fn run(
     let started = Instant::now();
     let known = model::Recording {
         sha256: recording.sha256().to_owned(),
-        path: file_name(recording.path()),
+        path: recording.name(),
         selection: recording.selection(),
     };
     let mut session = Session {
@@ -182,10 +181,6 @@ fn tell_of_other_clips(checkpoint: &Checkpoint, window: &Window) {
              second looked at; with --again it begins anew as `window.clip_secs` and `window.analyse_fps` say now."
         );
     }
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
 /// Plays to the end; true when it was stopped before.

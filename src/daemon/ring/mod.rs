@@ -1,0 +1,342 @@
+//! The ring: what cameras and microphones gave in the last minutes, on the disk, so that it can still be kept when it is known to
+//! matter. A snapshot is a part of it as one MCAP file, which `engramd replay` plays.
+//!
+//! Media lies in the ring in files of half a second, each closed and synced before the next: a kill costs no more than that.
+//! A file is put together in RAM and sealed under the store's key before anything of it reaches the disk.
+
+mod cut;
+mod filling;
+mod folder;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
+
+use self::cut::Cut;
+use self::filling::{Filling, Order};
+use self::folder::Folder;
+use crate::camera::CameraInfo;
+use crate::config;
+use crate::encryption::StoreKey;
+use crate::ids::SourceId;
+use crate::media::Item;
+use crate::mqtt::MOST_SNAPSHOT_SECS;
+use crate::time::{Span, Timestamp};
+
+pub use self::folder::Kept;
+
+/// Items that wait for the disk: four seconds of a camera at 30 fps and a microphone.
+const QUEUE_ITEMS: usize = 160;
+/// How long a request waits for the ring's thread.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long after its end a snapshot that was asked for beforehand is cut: what was captured by then is in the ring.
+const AFTER: Duration = Duration::from_millis(700);
+/// The largest, bytes.
+const MOST_BYTES: u64 = 512 << 20;
+/// Around a moment in which somebody was there so much more goes, seconds: a look is never quite as long as the person.
+const AROUND_SECS: f64 = 1.0;
+
+/// Why nothing is kept.
+#[derive(Debug, thiserror::Error)]
+pub enum RingError {
+    /// The ring has nothing of that time.
+    #[error(
+        "the ring has nothing from {} to {}; `ring.minutes` says how far it goes back, and 0 that there is none",
+        .0.start,
+        .0.end
+    )]
+    Nothing(Span),
+    /// It is too much for one file, or there is no room for it beside the others.
+    #[error("{0}")]
+    TooLarge(String),
+    /// The disk failed.
+    #[error("keeping a part of the ring: {0}")]
+    Io(#[from] io::Error),
+    /// A file of the ring is damaged.
+    #[error("keeping a part of the ring: {0}")]
+    Mcap(#[from] mcap::McapError),
+}
+
+/// The ring and the snapshots of a store. Cheap to clone.
+#[derive(Clone)]
+pub struct Ring(Arc<Inner>);
+
+struct Inner {
+    segments: Folder,
+    /// Held while one is cut or struck.
+    snapshots: Mutex<Folder>,
+    cap: u64,
+    running: Option<Running>,
+}
+
+/// The threads of a ring that is filled; they end when it is dropped.
+struct Running {
+    items: Sender<Item>,
+    orders: Sender<Order>,
+    later: Sender<Span>,
+    dropped: AtomicU64,
+}
+
+impl Ring {
+    /// Of the store in `dir`, where nothing is captured: what is there can be read and erased.
+    #[must_use]
+    pub fn at_rest(dir: &Path, key: Option<&StoreKey>, limits: &config::Ring) -> Self {
+        Self(Arc::new(Inner {
+            segments: Folder::new(dir.join("ring"), key, "ring"),
+            snapshots: Mutex::new(Folder::new(dir.join("snapshots"), key, "snapshots")),
+            cap: limits.snapshots_mb.saturating_mul(1_000_000),
+            running: None,
+        }))
+    }
+
+    /// The same, filled from now on; what is older than the ring goes at once. `cameras`: their calibrations.
+    ///
+    /// # Errors
+    /// When the folder cannot be read, or no thread can be started.
+    pub fn start(
+        dir: &Path,
+        key: Option<&StoreKey>,
+        limits: &config::Ring,
+        cameras: BTreeMap<SourceId, CameraInfo>,
+    ) -> io::Result<Self> {
+        let rest = Self::at_rest(dir, key, limits);
+        let segments = rest.0.segments.clone();
+        segments.tidy()?;
+        rest.snapshots().tidy()?;
+        let filling = Filling::new(segments, limits, cameras, Timestamp::wall_clock())?;
+        if !limits.is_on() {
+            return Ok(rest);
+        }
+        let ((items, coming), (orders, ordered)) = (bounded(QUEUE_ITEMS), unbounded());
+        let (later, asked) = unbounded();
+        thread::Builder::new()
+            .name("ring".to_owned())
+            .spawn(move || filling.run(&coming, &ordered))?;
+        let running = Running { items, orders, later, dropped: AtomicU64::new(0) };
+        let ring = Self(Arc::new(Inner {
+            segments: rest.0.segments.clone(),
+            snapshots: Mutex::new(rest.snapshots().clone()),
+            cap: rest.0.cap,
+            running: Some(running),
+        }));
+        let keeper = Arc::downgrade(&ring.0);
+        thread::Builder::new().name("snapshots".to_owned()).spawn(move || {
+            let keep = |span| {
+                let Some(ring) = keeper.upgrade() else { return };
+                if let Err(error) = Self(ring).keep(span) {
+                    tracing::warn!(%error, "A watch's snapshot is not kept.");
+                }
+            };
+            keep_later(&asked, keep);
+        })?;
+        Ok(ring)
+    }
+
+    /// Puts an item into the ring; of a full queue it is dropped and counted.
+    pub fn item(&self, item: &Item) {
+        if let Some(running) = &self.0.running
+            && running.items.try_send(item.clone()).is_err()
+            && running.dropped.fetch_add(1, Ordering::Relaxed) == 0
+        {
+            tracing::warn!("The disk is too slow for the ring: it has gaps.");
+        }
+    }
+
+    /// Whether it is filled.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.0.running.is_some()
+    }
+
+    /// Keeps what was captured in a span as a snapshot.
+    ///
+    /// # Errors
+    /// When there is nothing of that time, it is too much, or the disk fails; then nothing is kept.
+    pub fn keep(&self, span: Span) -> Result<Kept, RingError> {
+        if span.secs() > MOST_SNAPSHOT_SECS {
+            return Err(RingError::TooLarge(format!(
+                "{:.0} s are more than a snapshot has, which is {MOST_SNAPSHOT_SECS} s; take several",
+                span.secs()
+            )));
+        }
+        self.settle();
+        let snapshots = self.snapshots();
+        let mut cut = Cut::new()?;
+        let parts: Vec<Kept> = self.0.segments.list()?;
+        let parts = parts.into_iter().filter(|part| part.span.intersection(span).is_some());
+        let parts: Vec<Kept> = parts.collect();
+        let bytes: u64 = parts.iter().map(|part| part.bytes).sum();
+        let held: u64 = snapshots.list()?.iter().map(|kept| kept.bytes).sum();
+        if bytes > MOST_BYTES || held.saturating_add(bytes) > self.0.cap {
+            return Err(RingError::TooLarge(format!(
+                "there is no room for it: a snapshot has {} MiB at most, and all of them together \
+                 `ring.snapshots_mb`; take less, or erase some (`engramd snapshot erase`)",
+                MOST_BYTES >> 20
+            )));
+        }
+        for part in parts {
+            // (The oldest may have gone over the edge meanwhile.)
+            if let Some(file) = self.0.segments.read(&part.name)? {
+                cut.take(&file, span.start, |at| span.contains(at))?;
+            }
+        }
+        match cut.finish()? {
+            Some((covered, file)) => Ok(snapshots.put(covered, &file)?),
+            None => Err(RingError::Nothing(span)),
+        }
+    }
+
+    /// Keeps a span as soon as it is over, without waiting for it.
+    pub fn keep_later(&self, span: Span) {
+        if let Some(running) = &self.0.running {
+            running.later.send(span).ok();
+        }
+    }
+
+    /// All snapshots, by time.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn kept(&self) -> io::Result<Vec<Kept>> {
+        self.snapshots().list()
+    }
+
+    /// A snapshot's MCAP file; `None`: there is none of that name.
+    ///
+    /// # Errors
+    /// When the disk fails, or it is encrypted under another key.
+    pub fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        let snapshots = self.snapshots();
+        match snapshots.list()?.iter().any(|kept| kept.name == name) {
+            true => snapshots.read(name),
+            false => Ok(None),
+        }
+    }
+
+    /// Erases a snapshot; whether there was one of that name.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn remove(&self, name: &str) -> io::Result<bool> {
+        let snapshots = self.snapshots();
+        let known = snapshots.list()?.iter().any(|kept| kept.name == name);
+        if known {
+            snapshots.remove(name)?;
+        }
+        Ok(known)
+    }
+
+    /// Erases what was captured in those spans, and a second around them: whole files of the ring, parts of snapshots.
+    ///
+    /// # Errors
+    /// When the disk fails, or a snapshot is damaged; then some of it may be left.
+    pub fn erase(&self, spans: &[Span]) -> Result<(), RingError> {
+        let spans = widened(spans);
+        if spans.is_empty() {
+            return Ok(());
+        }
+        match &self.0.running {
+            Some(running) => {
+                let (done, is_done) = bounded(1);
+                running.orders.send(Order::Erase(spans.clone(), done)).ok();
+                match is_done.recv_timeout(PATIENCE) {
+                    Ok(result) => result?,
+                    Err(_) => {
+                        return Err(io::Error::other("the ring does not answer").into());
+                    }
+                }
+            }
+            None => filling::erase(&self.0.segments, &spans)?,
+        }
+        let snapshots = self.snapshots();
+        for kept in touched(snapshots.list()?, &spans) {
+            let Some(file) = snapshots.read(&kept.name)? else { continue };
+            let mut cut = Cut::new()?;
+            let stays = |at| !spans.iter().any(|span| span.contains(at));
+            cut.take(&file, kept.span.start, stays)?;
+            let left = cut.finish()?;
+            if let Some((span, file)) = left {
+                let new = snapshots.put(span, &file)?;
+                if new.name == kept.name {
+                    continue;
+                }
+            }
+            snapshots.remove(&kept.name)?;
+        }
+        Ok(())
+    }
+
+    /// What [`Self::erase`] would touch: seconds of the ring, and snapshots.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn would_erase(&self, spans: &[Span]) -> io::Result<(f64, usize)> {
+        let spans = widened(spans);
+        let segments = touched(self.0.segments.list()?, &spans);
+        let secs = segments.map(|part| part.span.secs()).sum();
+        Ok((secs, touched(self.snapshots().list()?, &spans).count()))
+    }
+
+    /// Encrypts what is not yet; how many files.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn encrypt(&self) -> io::Result<u64> {
+        Ok(self.0.segments.encrypt()? + self.snapshots().encrypt()?)
+    }
+
+    /// Waits until what was captured so far is in the ring.
+    pub fn settle(&self) {
+        if let Some(running) = &self.0.running {
+            let (done, is_done) = bounded(1);
+            running.orders.send(Order::Close(done)).ok();
+            is_done.recv_timeout(PATIENCE).ok();
+        }
+    }
+
+    fn snapshots(&self) -> std::sync::MutexGuard<'_, Folder> {
+        self.0.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Keeps each span once it is over, until nobody asks any more.
+fn keep_later(asked: &Receiver<Span>, keep: impl Fn(Span)) {
+    let mut waiting: Vec<Span> = Vec::new();
+    loop {
+        match asked.recv_timeout(AFTER / 4) {
+            Ok(span) => waiting.push(span),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        let over = Timestamp::wall_clock().plus_secs(-AFTER.as_secs_f64());
+        waiting.retain(|span| {
+            let is_over = span.end <= over;
+            if is_over {
+                keep(*span);
+            }
+            !is_over
+        });
+    }
+}
+
+/// The spans with what is around them.
+fn widened(spans: &[Span]) -> Vec<Span> {
+    let wide = |span: &Span| {
+        Span::new(span.start.plus_secs(-AROUND_SECS), span.end.plus_secs(AROUND_SECS))
+    };
+    spans.iter().map(wide).collect()
+}
+
+/// Those that have anything of the spans.
+fn touched(kept: Vec<Kept>, spans: &[Span]) -> impl Iterator<Item = Kept> {
+    kept.into_iter().filter(|one| spans.iter().any(|span| span.intersection(one.span).is_some()))
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

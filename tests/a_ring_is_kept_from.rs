@@ -1,0 +1,91 @@
+//! The last minutes of pictures and sound: kept after the fact, by hand and by a watch, over a kill, and erased with their time.
+
+use std::fs::read_dir;
+
+use engram::time::{Span, Timestamp};
+use serde_json::{Value, json};
+
+use crate::support::broker::{Listener, wait_for};
+use crate::support::daemon::{Daemon, embedded};
+use crate::support::{Robot, need};
+
+/// What a snapshot, or the reply that it is kept, covers.
+fn span(of: &Value) -> Span {
+    let at = |key: &str| serde_json::from_value::<Timestamp>(of[key].clone()).unwrap();
+    Span::new(at("start"), at("end"))
+}
+
+#[test]
+fn what_was_captured_is_kept_after_the_fact_and_after_a_kill_and_erased_with_its_time() {
+    let recording = need!("recordings/two_people_dev.mp4");
+    let (robot, _, v5) = embedded();
+    let robot = robot.set("ring.minutes=5").set("window.clip_secs=5");
+    let text = format!(
+        "[[camera]]\nid = \"front\"\npipeline = \"\"\"\nfilesrc location={} ! decodebin name=file\n\
+         file. ! queue ! videoconvert ! video/x-raw,format=I420 ! identity sync=true ! appsink name=video\n\
+         file. ! queue ! audioconvert ! audioresample !\n\
+         audio/x-raw,format=F32LE,rate=16000,channels=1,layout=interleaved ! identity sync=true !\n\
+         appsink name=audio\n\"\"\"\n",
+        recording.display()
+    );
+    let config = robot.dir.path().join("engram.toml");
+    std::fs::write(&config, text).unwrap();
+    robot.json(&["watch", "add", "anybody", "comes", "--once", "--snapshot", "1.5", "--json"]);
+    let run = ["run", "--config", config.to_str().unwrap()];
+    let daemon = Daemon::start(&robot, &run);
+    let listener = Listener::connect(v5);
+    let kept = |listener: &Listener| {
+        let listed = listener.ask("query", &json!({"verb": "snapshots", "args": {}}));
+        assert_eq!(listed["ring"], true, "{listed}");
+        listed["snapshots"].as_array().unwrap().clone()
+    };
+    let by_watch = wait_for("the watch's snapshot", 90, || {
+        let fired = listener.on("event/watch").first().map(|event| event.json())?;
+        kept(&listener).first().map(|snapshot| (fired["at"].clone(), snapshot.clone()))
+    });
+    let fired: Timestamp = serde_json::from_value(by_watch.0).unwrap();
+    let around = span(&by_watch.1);
+    assert!(around.contains(fired) && (2.0..=3.1).contains(&around.secs()), "{fired} {around:?}");
+
+    let folder = robot.dir.path().join("ring");
+    wait_for("four seconds of the ring", 60, || {
+        (read_dir(&folder).ok()?.count() >= 12).then_some(())
+    });
+    let last = listener.ask("snapshot", &json!({"secs": 4, "id": "last"}));
+    let covered = span(&last);
+    assert!((3.4..=4.1).contains(&covered.secs()), "{last}");
+    assert_eq!(listener.refused("snapshot", r#"{"secs":0}"#), "bad_request");
+    daemon.kill();
+
+    // The same stretch once more, after the kill: not a picture less.
+    let daemon = Daemon::start(&robot, &run);
+    let listener = Listener::connect(v5);
+    let again = json!({"start": last["start"], "end": last["end"], "id": "again"});
+    let again = wait_for("the daemon", 60, || Some(listener.ask("snapshot", &again)));
+    assert_eq!((&again["snapshot"], &again["bytes"]), (&last["snapshot"], &last["bytes"]));
+
+    // It is a recording like any other.
+    let name = last["snapshot"].as_str().unwrap();
+    let out = robot.dir.path().join("kept.mcap");
+    robot.json(&["snapshot", "export", name, out.to_str().unwrap(), "--json"]);
+    let other = Robot::new("edge");
+    let lines = other.replay(&out, &[]);
+    let end = lines.last().unwrap();
+    let secs = end["media_secs"].as_f64().unwrap();
+    assert!((secs - covered.secs()).abs() <= 0.5 && end["dropped"] == 0, "{end} {covered:?}");
+
+    // Erased with its time; what would go is told before.
+    let time = json!({"start": last["start"], "end": last["end"]});
+    let mut dry = time.clone();
+    dry["dry_run"] = true.into();
+    let would = listener.ask("forget", &dry);
+    assert!(would["ring_secs"].as_f64().unwrap() > 3.0, "{would}");
+    assert!(would["snapshots"].as_u64().unwrap() >= 1, "{would}");
+    assert!(kept(&listener).iter().any(|one| one["name"] == last["snapshot"]));
+    assert_eq!(listener.ask("forget", &time)["ok"], true);
+    let left = kept(&listener);
+    assert!(!left.iter().any(|one| covered.intersection(span(one)).is_some()), "{left:?}");
+    let gone = json!({"start": last["start"], "end": last["end"]}).to_string();
+    assert_eq!(listener.refused("snapshot", gone), "not_found");
+    assert_eq!(daemon.terminate().0, Some(0));
+}
