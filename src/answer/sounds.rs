@@ -58,22 +58,28 @@ pub(super) fn asked(
     if parsed.subjects.iter().any(about_somebody) {
         return None;
     }
-    let rows = reading.view.sound_events(&PerceptFilter::default());
-    if rows.is_empty() {
+    let text = &text[..text.floor_char_boundary(question::MAX_BYTES)];
+    let words = language?.parse(text, &|_| false);
+    // (Rows of all time are read for a question that may be one.)
+    let may_be =
+        |word: &Word| ["sounding", "hearing", "audible"].iter().any(|list| stands_in(list, word));
+    if !words.iter().any(may_be) {
         return None;
     }
+    let rows = reading.view.sound_events(&PerceptFilter::default());
     let mut known: Vec<Arc<str>> = rows.iter().map(|row| Arc::clone(&row.event.what)).collect();
     known.sort_unstable();
     known.dedup();
-    let text = &text[..text.floor_char_boundary(question::MAX_BYTES)];
-    let question = Question::read(language?, text, parsed, &known)?;
+    if known.is_empty() {
+        return None;
+    }
+    let question = Question::read(&words, parsed, &known)?;
     Some(question.reply(reading, rows))
 }
 
 impl Question {
     /// `None`: it is about something else.
-    fn read(language: &Language, text: &str, parsed: &Parsed, known: &[Arc<str>]) -> Option<Self> {
-        let words = language.parse(text, &|_| false);
+    fn read(words: &[Word], parsed: &Parsed, known: &[Arc<str>]) -> Option<Self> {
         let any = |list: &str| words.iter().any(|word| stands_in(list, word));
         let sounds = any("sounding") || any("hearing");
         let names = |what: &&Arc<str>| {
@@ -98,7 +104,7 @@ impl Question {
         if !sounds && words.iter().any(is_more) {
             return None;
         }
-        let wanted = wanted(&words);
+        let wanted = wanted(words);
         Some(Self { wanted, kinds, first: any("first"), last: any("last") })
     }
 

@@ -1,6 +1,7 @@
 //! English: words, their trees and clauses, and what they mean to each other. Nothing here knows of memories or questions.
 
 pub mod clause;
+mod lately;
 pub(crate) mod lexicon;
 pub(crate) mod lists;
 pub mod parse;
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use lately::Lately;
 use parse::{Parser, WeightsError, Word};
 use thesaurus::{Thesaurus, field};
 
@@ -27,6 +29,7 @@ pub struct Language {
     pub parser: Parser,
     /// What words mean to each other.
     pub thesaurus: Thesaurus,
+    lately: Lately,
 }
 
 /// Why a language could not be read.
@@ -52,6 +55,7 @@ impl Language {
         Ok(Self {
             parser: Parser::open(parser)?,
             thesaurus: Thesaurus::open(thesaurus).map_err(LanguageError::Thesaurus)?,
+            lately: Lately::default(),
         })
     }
 
@@ -86,9 +90,15 @@ impl Language {
         words
     }
 
+    /// Keeps nothing of what was parsed and looked up until now: something was erased.
+    pub fn forget(&self) {
+        self.lately.forget();
+        self.thesaurus.forget();
+    }
+
     fn parse_piece(&self, text: &str, is_name: &dyn Fn(&str) -> bool) -> Vec<Word> {
         let masked = Masked::of(text, &self.parser, is_name);
-        let mut words = self.parser.parse(&masked.text);
+        let mut words = self.lately.parse(&self.parser, &masked.text);
         masked.restore(&mut words);
         repair::repair(&mut words, self, is_name);
         words

@@ -285,7 +285,7 @@ impl Meaning {
     /// Keeps nothing of what was read until now: something was erased.
     pub fn forget(&self) {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Arc::default();
-        self.language.thesaurus.forget();
+        self.language.forget();
     }
 
     fn known(&self) -> Arc<Known> {
