@@ -4,37 +4,49 @@
 use std::collections::BTreeSet;
 
 use crate::language::Language;
+use crate::language::parse::Word;
 use crate::memory::{is_misspelt, stems};
 
-use super::{Told, names_in, words_of};
+use super::{Told, words_of};
 
 /// Shorter names are like too many others.
 const SHORTEST: usize = 5;
 
-/// Whether a question names what no text names and nobody is called: within it, with a capital, and no word of the language.
-/// A name that may be misspelt is none.
+/// Whether a question names what no text names and nobody is called. A name that may be misspelt is none, and whoever is called
+/// at its beginning is spoken to.
 pub(super) fn is_asked_of(
     question: &str,
     told: &[Told],
     people: &BTreeSet<String>,
     language: &Language,
 ) -> bool {
-    // Whoever is called at its beginning is spoken to.
-    let within = question.split_once([' ', ',']).map_or("", |(_, rest)| rest);
-    let mut named = names_in([question].into_iter(), language);
-    named.retain(|name| {
-        let is_within = within.to_lowercase().contains(name.as_str());
-        is_within && !language.parser.has(name) && !people.contains(name)
-    });
-    if named.is_empty() {
+    let words = language.parse(question, &|_| false);
+    let names: BTreeSet<String> = words
+        .iter()
+        .skip(1)
+        .filter(|word| is_name(word, language))
+        .map(|word| word.form.as_str().to_lowercase())
+        .filter(|name| !people.contains(name))
+        .collect();
+    if names.is_empty() {
         return false;
     }
     let mut known: BTreeSet<String> = told.iter().flat_map(Told::texts).flat_map(stems).collect();
     known.extend(told.iter().flat_map(Told::speakers).flat_map(words_of));
     known.extend(people.iter().cloned());
     let is_told = |name: &String| {
-        let may_be = |known: &&String| name.len() >= SHORTEST && is_misspelt(name, known);
-        stems(name).iter().all(|stem| known.contains(stem) || known.iter().any(|one| may_be(&one)))
+        let may_be = |known: &String| name.len() >= SHORTEST && is_misspelt(name, known);
+        stems(name).iter().all(|stem| known.contains(stem) || known.iter().any(may_be))
     };
-    named.iter().any(|name| !is_told(name))
+    names.iter().any(|name| !is_told(name))
+}
+
+/// Written and parsed as a name, and none of days, titles and abbreviations.
+fn is_name(word: &Word, language: &Language) -> bool {
+    let lower = word.form.to_lowercase();
+    word.tag.starts_with("NNP")
+        && word.form.starts_with(char::is_uppercase)
+        && word.form.contains(char::is_lowercase)
+        && !language.is_of_calendar(&lower)
+        && !language.is_title(&lower)
 }
