@@ -87,7 +87,8 @@ fn behind_brackets(here: &str) -> &str {
     rest
 }
 
-/// Whether there is a word of two letters or more beside what is filled in; names of fields and rows (`usual_time`) are none.
+/// Whether there is a word of two letters or more beside what is filled in; names of fields and rows (`usual_time`) and tags (`NNP`)
+/// are none.
 fn has_words(text: &str) -> bool {
     let mut depth = 0;
     let outside = |letter: char| {
@@ -96,7 +97,9 @@ fn has_words(text: &str) -> bool {
     };
     let plain: String = text.chars().map(outside).collect();
     let words = plain.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-    words.filter(|word| word.len() > 1).any(|word| word.chars().all(char::is_alphabetic))
+    let is_word =
+        |word: &str| word.chars().all(char::is_alphabetic) && word.contains(char::is_lowercase);
+    words.filter(|word| word.len() > 1).any(is_word)
 }
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
