@@ -45,7 +45,8 @@ fn what_was_captured_is_kept_after_the_fact_and_after_a_kill_and_erased_with_its
     });
     let fired: Timestamp = serde_json::from_value(by_watch.0).unwrap();
     let around = span(&by_watch.1);
-    assert!(around.contains(fired) && (2.0..=3.1).contains(&around.secs()), "{fired} {around:?}");
+    // (Whoever is in the first picture comes as soon as there is a ring.)
+    assert!(around.contains(fired) && (1.4..=3.1).contains(&around.secs()), "{fired} {around:?}");
 
     let folder = robot.dir.path().join("ring");
     wait_for("four seconds of the ring", 60, || {
