@@ -90,9 +90,9 @@ def reference(patch, convolutions, classifier):
 
 def main():
     source, target = arguments(__doc__)
-    graph, weights = published(source / "YamNet_w8a8.onnx.zip")
+    graph, weights = published(next(source.rglob("YamNet_w8a8.onnx.zip")))
     convolutions, classifier = layers(graph, weights)
-    with open(source / "yamnet_class_map.csv", newline="") as file:
+    with open(next(source.rglob("yamnet_class_map.csv")), newline="") as file:
         classes = [row["display_name"] for row in csv.DictReader(file)]
     assert len(classes) == classifier[0].shape[0] and not any("\n" in name for name in classes)
     path = target / "yamnet.onnx"

@@ -21,11 +21,10 @@ pub(super) fn is_asked_of(
     language: &Language,
 ) -> bool {
     let words = language.parse(question, &|_| false);
-    let names: BTreeSet<String> = words
-        .iter()
-        .skip(1)
-        .filter(|word| is_name(word, language))
-        .map(|word| word.form.as_str().to_lowercase())
+    let before_name = |at: usize| words.get(at + 1).is_some_and(|next| next.tag.starts_with("NNP"));
+    let names: BTreeSet<String> = (1..words.len())
+        .filter(|at| is_name(&words[*at], before_name(*at), language))
+        .map(|at| words[at].form.as_str().to_lowercase())
         .filter(|name| !people.contains(name))
         .collect();
     if names.is_empty() {
@@ -41,12 +40,13 @@ pub(super) fn is_asked_of(
     names.iter().any(|name| !is_told(name))
 }
 
-/// Written and parsed as a name, and none of days, titles and abbreviations.
-fn is_name(word: &Word, language: &Language) -> bool {
-    let lower = word.form.to_lowercase();
+/// Written and parsed as a name, and none of days, titles before names and abbreviations. (Prophets and poets of the thesaurus
+/// are persons as doctors are.)
+fn is_name(word: &Word, is_before_name: bool, language: &Language) -> bool {
+    let lower = word.form.as_str().to_lowercase();
     word.tag.starts_with("NNP")
         && word.form.starts_with(char::is_uppercase)
         && word.form.contains(char::is_lowercase)
         && !language.is_of_calendar(&lower)
-        && !language.is_title(&lower)
+        && !(is_before_name && language.is_title(&lower))
 }

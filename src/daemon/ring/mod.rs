@@ -279,7 +279,7 @@ impl Ring {
     pub fn would_erase(&self, spans: &[Span]) -> io::Result<(f64, usize)> {
         let spans = widened(spans);
         let segments = touched(self.0.segments.list()?, &spans);
-        let secs = segments.map(|part| part.span.secs()).sum();
+        let secs = segments.map(|part| part.span.secs()).fold(0.0, |all, secs| all + secs);
         Ok((secs, touched(self.snapshots().list()?, &spans).count()))
     }
 
