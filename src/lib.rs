@@ -13,6 +13,7 @@ pub mod capture;
 pub mod carrying;
 pub mod cli;
 pub mod config;
+mod connections;
 pub mod daemon;
 pub mod document;
 pub mod encryption;

@@ -11,9 +11,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, BufReader};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 
 use self::event::Event;
+use crate::connections::serve_each;
 use crate::media::SAMPLE_RATE;
 use crate::supervise::keep_up_task;
 
@@ -82,22 +82,15 @@ pub async fn start(address: SocketAddr, ears: Arc<dyn Ears>) -> Result<SocketAdd
 }
 
 async fn serve(listener: &TcpListener, ears: &Arc<dyn Ears>) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS));
-    loop {
-        let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
-        let Ok((stream, _)) = listener.accept().await else {
-            // Out of descriptors, most likely: not the place to spin.
-            tokio::time::sleep(Duration::from_millis(100)).await;
-            continue;
-        };
+    serve_each(listener, CONNECTIONS, |stream| {
         let ears = Arc::clone(ears);
-        tokio::spawn(async move {
+        async move {
             if let Err(error) = talk(stream, ears).await {
                 tracing::debug!(%error, "A client of Wyoming went away.");
             }
-            drop(permit);
-        });
-    }
+        }
+    })
+    .await;
 }
 
 /// What was sent of the utterance so far.

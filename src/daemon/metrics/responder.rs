@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 
+use crate::connections::serve_each;
 use crate::supervise::keep_up_task;
 
 /// Connections at a time; more wait in the system's queue.
@@ -72,23 +72,16 @@ impl Responder {
 }
 
 async fn serve(listener: &TcpListener, render: &Render) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS));
-    loop {
-        let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
-        let Ok((stream, _)) = listener.accept().await else {
-            // Out of descriptors, most likely: not the place to spin.
-            tokio::time::sleep(Duration::from_millis(100)).await;
-            continue;
-        };
+    serve_each(listener, CONNECTIONS, |stream| {
         let render = Arc::clone(render);
-        tokio::spawn(async move {
+        async move {
             let answered = tokio::time::timeout(PATIENCE, answer(stream, render)).await;
             if let Ok(Err(error)) = answered {
                 tracing::debug!(%error, "A reader of the metrics went away.");
             }
-            drop(permit);
-        });
-    }
+        }
+    })
+    .await;
 }
 
 /// One request, one reply, the end.
