@@ -88,3 +88,8 @@ impl Rect {
         p.x >= self.x && p.x < self.right() && p.y >= self.y && p.y < self.bottom()
     }
 }
+/// In which third of a picture's width a point at that share of it lies: 0 left, 1 in the middle, 2 right.
+#[must_use]
+pub fn third(share: f32) -> usize {
+    usize::from(share >= 1.0 / 3.0) + usize::from(share >= 2.0 / 3.0)
+}

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::geometry::third;
 use crate::ids::{SessionId, SourceId, TrackId};
 use crate::language::Language;
 use crate::language::parse::Word;
@@ -56,11 +57,7 @@ impl Side {
 
     fn of(row: &TextTrackRow) -> Self {
         let share = row.track.place.centre().x / row.track.picture.0.max(1) as f32;
-        match share {
-            share if share < 1.0 / 3.0 => Self::Left,
-            share if share < 2.0 / 3.0 => Self::Middle,
-            _ => Self::Right,
-        }
+        Self::ALL[third(share)].0
     }
 
     fn words(self) -> &'static str {

@@ -9,7 +9,7 @@ use super::{Scene, Sentence};
 use crate::carrying::{
     Move, came_by_turn, carried, looked_there_until, moves, turned_within, within_reach,
 };
-use crate::geometry::Rect;
+use crate::geometry::{Rect, third};
 use crate::identify::IdentifiedObject;
 use crate::ids::{EntityId, SourceId};
 use crate::memory::model::{Fact, Ground, MemoryKind};
@@ -48,11 +48,7 @@ impl Side {
         if let Some(was) = was.filter(|was| within(*was, LINGERS)) {
             return was;
         }
-        match share {
-            share if share < 1.0 / 3.0 => Self::Left,
-            share if share < 2.0 / 3.0 => Self::Middle,
-            _ => Self::Right,
-        }
+        Self::ALL[third(share)]
     }
 
     pub(super) fn words(self) -> &'static str {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::answer::document::Evidence;
 use crate::answer::question::{Beside, Side};
 use crate::answer::reading::{GATHERED, Reading, mean, touch};
-use crate::geometry::Rect;
+use crate::geometry::{Rect, third};
 use crate::ids::{EntityId, SourceId};
 use crate::memory::model::ObjectTrackRow;
 use crate::time::{Span, Timestamp};
@@ -77,11 +77,7 @@ impl Looks {
         if let Some(side) = side {
             self.retain(|_, seen| {
                 let share = seen.bbox.centre().x / seen.row.picture.0.max(1) as f32;
-                side == match share {
-                    share if share < 1.0 / 3.0 => Side::Left,
-                    share if share < 2.0 / 3.0 => Side::Middle,
-                    _ => Side::Right,
-                }
+                side == [Side::Left, Side::Middle, Side::Right][third(share)]
             });
         }
         self
