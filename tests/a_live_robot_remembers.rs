@@ -78,6 +78,7 @@ fn an_answer_that_is_heard_again_is_the_robots_own() {
     let config = configure(&robot, &heard_live(&recording));
     let daemon = Daemon::start(&robot, &["run", "--config", config.to_str().unwrap()]);
     let listener = Listener::connect(v5);
+    listener.expect("status", 60, |status| status["state"] == "online");
     let own = || {
         let sql = json!({"query": "SELECT turn FROM utterances WHERE voice = 'self'"});
         let table = listener.ask("query", &json!({"verb": "sql", "args": sql}));

@@ -61,8 +61,10 @@ fn what_was_captured_is_kept_after_the_fact_and_after_a_kill_and_erased_with_its
     // The same stretch once more, after the kill: not a picture less.
     let daemon = Daemon::start(&robot, &run);
     let listener = Listener::connect(v5);
+    // (Its broker takes requests before it does.)
+    listener.expect("status", 60, |status| status["state"] == "online");
     let again = json!({"start": last["start"], "end": last["end"], "id": "again"});
-    let again = wait_for("the daemon", 60, || Some(listener.ask("snapshot", &again)));
+    let again = listener.ask("snapshot", &again);
     assert_eq!((&again["snapshot"], &again["bytes"]), (&last["snapshot"], &last["bytes"]));
 
     // It is a recording like any other.
