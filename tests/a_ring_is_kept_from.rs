@@ -5,7 +5,7 @@ use std::fs::read_dir;
 use engram::time::{Span, Timestamp};
 use serde_json::{Value, json};
 
-use crate::support::broker::{Listener, wait_for};
+use crate::support::broker::{Listener, free_port, wait_for};
 use crate::support::daemon::{Daemon, embedded};
 use crate::support::{Robot, need};
 
@@ -19,7 +19,9 @@ fn span(of: &Value) -> Span {
 fn what_was_captured_is_kept_after_the_fact_and_after_a_kill_and_erased_with_its_time() {
     let recording = need!("recordings/two_people_dev.mp4");
     let (robot, _, v5) = embedded();
+    let door = free_port();
     let robot = robot.set("ring.minutes=5").set("window.clip_secs=5");
+    let robot = robot.set(&format!("http.listen=127.0.0.1:{door}"));
     let text = format!(
         "[[camera]]\nid = \"front\"\npipeline = \"\"\"\nfilesrc location={} ! decodebin name=file\n\
          file. ! queue ! videoconvert ! video/x-raw,format=I420 ! identity sync=true ! appsink name=video\n\
@@ -71,6 +73,9 @@ fn what_was_captured_is_kept_after_the_fact_and_after_a_kill_and_erased_with_its
     let name = last["snapshot"].as_str().unwrap();
     let out = robot.dir.path().join("kept.mcap");
     robot.json(&["snapshot", "export", name, out.to_str().unwrap(), "--json"]);
+    let fetch = ureq::get(format!("http://127.0.0.1:{door}/api/snapshots/{name}")).call();
+    let fetched = fetch.unwrap().into_body().into_with_config().limit(u64::MAX).read_to_vec();
+    assert!(fetched.unwrap() == std::fs::read(&out).unwrap(), "both doors give the same file");
     let other = Robot::new("edge");
     let lines = other.replay(&out, &[]);
     let end = lines.last().unwrap();

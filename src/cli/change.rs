@@ -285,7 +285,8 @@ pub(super) fn done(topic: &str, payload: &Value, context: &Context) -> anyhow::R
     }
     let said = reply.as_object().into_iter().flatten();
     let said: Vec<String> = said
-        .filter(|(key, value)| !["id", "ok"].contains(&key.as_str()) && !value.is_null())
+        .filter(|(key, _)| !["id", "ok"].contains(&key.as_str()))
+        .filter(|(_, value)| !value.is_null() && value.as_array().is_none_or(|all| !all.is_empty()))
         .map(|(key, value)| format!("{key} {}", print::text(value)))
         .collect();
     print::line(if said.is_empty() { "done".to_owned() } else { said.join(", ") })?;

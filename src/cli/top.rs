@@ -255,6 +255,7 @@ mod tests {
             wanted_per_sec: Some(5.0),
             captured: 1200,
             dropped: 7,
+            looks_left_out: 0,
             lag_secs: 0.13,
             state: Some("running".into()),
             restarts: 2,

@@ -176,6 +176,9 @@ section! {
         analyse_fps: f64 = 5.0,
         /// How a camera moves is estimated from one analysed frame to the next, and taken out of what is followed.
         camera_motion: bool = true,
+        /// So much of a core all cameras together may spend on looks for people, things and words beside those that are
+        /// promised, 0–64.
+        budget: f64 = 0.9,
         /// Live: a source silent for this long no longer holds the watermark back, seconds.
         idle_timeout_secs: f64 = 2.0,
         /// Frames a camera's channel holds before the oldest is dropped (live) or the source waits (replay).
@@ -735,6 +738,8 @@ section! {
         cap_mb: u64 = 2000,
         /// All snapshots together, MB.
         snapshots_mb: u64 = 4000,
+        /// What a memory of at least that importance (0–1) tells of is kept as a snapshot by itself; 0: nothing is.
+        keep_importance: f32 = 0.0,
     }
 }
 

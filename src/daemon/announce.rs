@@ -32,14 +32,17 @@ struct State {
 
 /// Takes what the robot is made to say, before it does.
 type HearsItself = Box<dyn Fn(&str) + Send + Sync>;
+/// Takes which time is to be kept of the ring.
 type Keeps = Box<dyn Fn(Span) + Send + Sync>;
+/// So much around what an important memory tells of is kept with it, seconds.
+const AROUND_SECS: f64 = 2.0;
 
 /// Publishes; silent until it is given a publisher. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Announcer {
     publisher: Arc<OnceLock<Publisher>>,
     hears_itself: Arc<OnceLock<HearsItself>>,
-    keeps: Arc<OnceLock<Keeps>>,
+    keeps: Arc<OnceLock<(Keeps, f32)>>,
     state: Arc<Mutex<State>>,
 }
 
@@ -56,9 +59,10 @@ impl Announcer {
         self.hears_itself.set(Box::new(hear)).ok();
     }
 
-    /// From now on `keep` is told which time a watch wants kept of the ring.
-    pub fn keeps(&self, keep: impl Fn(Span) + Send + Sync + 'static) {
-        self.keeps.set(Box::new(keep)).ok();
+    /// From now on `keep` is told which time a watch wants kept of the ring, and of which a memory tells that is at least
+    /// so `important` (0–1; 0: none is).
+    pub fn keeps(&self, important: f32, keep: impl Fn(Span) + Send + Sync + 'static) {
+        self.keeps.set((Box::new(keep), important)).ok();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -176,7 +180,7 @@ impl Announcer {
             let watch = watches.iter().map(|(_, watch)| watch).find(|one| one.id == firing.watch);
             let wanted = watch.and_then(|watch| watch.rule.snapshot_secs);
             if let Some(secs) = wanted.filter(|_| firing.state != FiringState::Overturned)
-                && let Some(keep) = self.keeps.get()
+                && let Some((keep, _)) = self.keeps.get()
             {
                 keep(Span::new(firing.at.plus_secs(-secs), firing.at.plus_secs(secs)));
             }
@@ -341,6 +345,14 @@ impl Announcer {
 
     /// A memory was written.
     pub fn memory(&self, view: &View, row: &MemoryRow) {
+        if let Some((keep, important)) = self.keeps.get()
+            && *important > 0.0
+            && row.importance >= *important
+            && row.clip.is_some()
+        {
+            let Span { start, end } = row.span;
+            keep(Span::new(start.plus_secs(-AROUND_SECS), end.plus_secs(AROUND_SECS)));
+        }
         let Some(publisher) = self.publisher() else { return };
         publisher.event_memory(&MemoryEvent {
             memory: row.id,

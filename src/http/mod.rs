@@ -22,6 +22,7 @@ pub mod pictures;
 mod reply;
 mod rights;
 mod server;
+pub mod snapshots;
 #[cfg(test)]
 mod tests;
 pub mod visitor;
@@ -46,6 +47,7 @@ use self::access::Access;
 use self::accounts::AccountError;
 use self::guard::Doorway;
 use self::pictures::{Live, Pictures};
+use self::snapshots::Snapshots;
 use self::visitor::Visitor;
 use crate::config::{Config, McpTools};
 use crate::mqtt::Requests;
@@ -106,6 +108,8 @@ pub struct Behind {
     pub requests: Requests,
     /// Where pictures come from.
     pub pictures: Arc<dyn Pictures>,
+    /// Where parts of the ring come from that were kept.
+    pub snapshots: Arc<dyn Snapshots>,
     /// Renders `/metrics`.
     pub metrics: Render,
 }
@@ -117,6 +121,7 @@ struct Door(Arc<Inside>);
 struct Inside {
     requests: Requests,
     pictures: Arc<dyn Pictures>,
+    snapshots: Arc<dyn Snapshots>,
     metrics: Render,
     live: Live,
     access: Arc<Access>,
@@ -162,10 +167,11 @@ impl Server {
         let address = listener.local_addr().map_err(listen)?;
         let (stop, stopping) = watch::channel(false);
         let live = Live::default();
-        let Behind { requests, pictures, metrics } = behind;
+        let Behind { requests, pictures, snapshots, metrics } = behind;
         let door = Door(Arc::new(Inside {
             requests,
             pictures,
+            snapshots,
             metrics,
             live: live.clone(),
             access,
@@ -239,6 +245,7 @@ fn router(door: Door, tools: McpTools) -> Router {
         .route("/api/still/{camera}", get(pictures::still))
         .route("/api/live/{camera}", get(pictures::live))
         .route("/api/media/{*name}", get(media::media))
+        .route("/api/snapshots/{name}", get(snapshots::snapshot))
         .route("/api/ask", post(commands::ask))
         .route("/api/query/{verb}", post(commands::query))
         .route("/api/replay/{verb}", post(commands::replay))

@@ -189,6 +189,12 @@ fn paths() -> Value {
             "A face, a key frame or a sound: by digest, entity, SESSION/CLIP or SESSION/CLIP/TURN.",
             "*/*",
         ),
+        (
+            "/api/snapshots/{name}",
+            "name",
+            "A snapshot, as the verb `snapshots` names it: MCAP.",
+            "application/octet-stream",
+        ),
         ("/api/still/{camera}", "camera", "A camera's newest picture.", "image/jpeg"),
         (
             "/api/live/{camera}",

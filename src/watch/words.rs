@@ -28,6 +28,8 @@ const NIGHT_ENDS: i8 = 6;
 const EVENING: i8 = 18;
 /// What lasts less is a moment, seconds.
 const MOMENT_SECS: f64 = 120.0;
+/// So much before and after it is kept where a recording is asked for, seconds.
+const SNAPSHOT_SECS: f64 = 15.0;
 /// What is said to last longer reaches into no end, seconds.
 const OPEN_SECS: f64 = 400.0 * 86_400.0;
 
@@ -105,6 +107,14 @@ fn length(text: &str) -> Option<(Range<usize>, f64)> {
     Some((from..to, secs))
 }
 
+/// What a watch does when it fires, beside telling of it.
+#[derive(Debug, Default)]
+struct Deed {
+    say: Option<String>,
+    /// A part of the ring is kept.
+    keeps: bool,
+}
+
 struct Reading<'a> {
     text: &'a str,
     language: &'a Language,
@@ -151,7 +161,7 @@ impl Reading<'_> {
         let (hours, until) = self.hours(now, zone)?;
         let place = self.place(clause);
         let once = self.once();
-        let say = self.deed(condition, &who)?;
+        let Deed { say, keeps } = self.deed(condition, &who)?;
         self.all_is_read(clause)?;
         let for_secs =
             self.length.as_ref().filter(|_| what == Happening::Stays).map(|(_, secs)| *secs);
@@ -173,7 +183,7 @@ impl Reading<'_> {
             cooldown_secs: None,
             until,
             say,
-            snapshot_secs: None,
+            snapshot_secs: keeps.then_some(SNAPSHOT_SECS),
             once,
         })
     }
@@ -552,7 +562,7 @@ impl Reading<'_> {
     }
 
     /// What the robot is to say then; nothing where it is only to tell.
-    fn deed(&mut self, condition: usize, who: &str) -> Result<Option<String>, Unread> {
+    fn deed(&mut self, condition: usize, who: &str) -> Result<Deed, Unread> {
         let inside: BTreeSet<usize> =
             self.tree.below(self.clauses[condition].head).into_iter().collect();
         let outer: Vec<Clause> = self
@@ -562,7 +572,8 @@ impl Reading<'_> {
             .filter(|(at, clause)| *at != condition && !inside.contains(&clause.head))
             .map(|(_, clause)| clause.clone())
             .collect();
-        let Some(main) = outer.first() else { return Ok(None) };
+        let Some(main) = outer.first() else { return Ok(Deed::default()) };
+        let says = |text: String| Deed { say: Some(text), keeps: false };
         let verb = self.lemma(main.verbs[0]).to_owned();
         let quoted = quoted_ranges(self.text).into_iter().next();
         if is("saying", &verb)
@@ -571,19 +582,39 @@ impl Reading<'_> {
             let said = self.text[range].trim().to_owned();
             (0..self.read.len()).for_each(|at| self.read[at] |= !inside.contains(&at));
             self.understand(format!("says {said:?}"));
-            return Ok(Some(said));
+            return Ok(says(said));
         }
         if is("reminding", &verb) {
-            return self.reminder(main, &inside, who).map(Some);
+            return self.reminder(main, &inside, who).map(says);
         }
-        if !outer.iter().all(|clause| is("telling", self.lemma(clause.verbs[0]))) {
+        let kept: Vec<Option<usize>> = outer.iter().map(|clause| self.kept(clause)).collect();
+        let told = |clause: &Clause| is("telling", self.lemma(clause.verbs[0]));
+        if !outer.iter().zip(&kept).all(|(clause, kept)| kept.is_some() || told(clause)) {
             return self.fail(format!(
-                "{verb:?} is nothing that a watch does: it tells, and says what it is given to say"
+                "{verb:?} is nothing that a watch does: it tells, says what it is given to say, and keeps a recording"
             ));
+        }
+        let keeps = kept.iter().any(Option::is_some);
+        if keeps {
+            self.understand("keeps a recording");
+        }
+        for at in kept.into_iter().flatten() {
+            let phrase = self.tree.below(at);
+            phrase.into_iter().filter(|at| !inside.contains(at)).for_each(|at| self.read[at] = true);
         }
         let telling: Vec<usize> = outer.iter().flat_map(|clause| clause.verbs.clone()).collect();
         telling.into_iter().for_each(|at| self.read[at] = true);
-        Ok(None)
+        Ok(Deed { say: None, keeps })
+    }
+
+    /// Where a clause says that what is seen and heard is to be kept: its verb, or what it is to keep.
+    fn kept(&self, clause: &Clause) -> Option<usize> {
+        let verb = clause.verbs[0];
+        if is("recording", self.lemma(verb)) {
+            return Some(verb);
+        }
+        let mut objects = self.tree.of(verb, &["dobj"]);
+        objects.find(|&at| is("keeping", self.lemma(verb)) && is("kept", self.lemma(at)))
     }
 
     /// "Remind Ava of the keys", "remind Ava to take the keys".
@@ -703,6 +734,7 @@ mod tests {
             rule.between.map(|hours| hours.to_string()),
             rule.until.map(|until| format!("until {until}")),
             rule.say.as_ref().map(|say| format!("says {say}")),
+            rule.snapshot_secs.map(|_| "kept".to_owned()),
             rule.once.then(|| "once".to_owned()),
         ] {
             part.into_iter().for_each(|part| line.push_str(&format!(", {part}")));
@@ -745,6 +777,10 @@ mod tests {
             ("Tell me once when Ben leaves the house.", "Ben leaves, once"),
             ("The next time Ava comes, tell me.", "Ava comes, once"),
             ("I want to know when Ben gets home.", "Ben comes"),
+            ("Record it when somebody unknown comes.", "unknown comes, kept"),
+            ("Keep a recording when Ben leaves.", "Ben leaves, kept"),
+            ("Tell me and save a clip when a stranger enters the hall.", "unknown comes, in hall, kept"),
+            ("Take a snapshot of it when the red mug is moved.", "red mug moves, kept"),
             ("Tell me whenever a person is seen in the hall.", "anybody comes, in hall"),
         ] {
             let Some(found) = read(text) else { return };

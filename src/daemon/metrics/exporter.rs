@@ -129,6 +129,10 @@ impl Exporter {
                 page.labelled("engram_source_wanted_items_per_second", &labels, fps * rate);
             }
             page.labelled("engram_source_dropped_total", &labels, gauge.dropped as f64);
+            if gauge.is_camera {
+                let left_out = gauge.looks_left_out as f64;
+                page.labelled("engram_source_looks_left_out_total", &labels, left_out);
+            }
             if let Some(newest) = gauge.newest.filter(|_| live) {
                 page.labelled("engram_source_lag_seconds", &labels, at.secs_since(newest));
             }

@@ -110,6 +110,12 @@ pub const METRICS: &[Metric] = &[
         "Frames or blocks that nobody took in time, or that came too late.",
     ),
     metric(
+        "engram_source_looks_left_out_total",
+        Kind::Counter,
+        &["source"],
+        "Analysed frames in which people and things were not looked for though somebody moved: `window.budget` was spent.",
+    ),
+    metric(
         "engram_source_lag_seconds",
         Kind::Gauge,
         &["source"],

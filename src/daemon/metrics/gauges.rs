@@ -16,6 +16,8 @@ pub struct SourceGauge {
     pub captured: u64,
     /// Frames or blocks that nobody took in time, or that came too late.
     pub dropped: u64,
+    /// Frames in which people and things were not looked for though somebody moved: the budget was spent.
+    pub looks_left_out: u64,
     /// End of the newest one.
     pub newest: Option<Timestamp>,
     /// Items that wait for its stage.
@@ -156,6 +158,11 @@ impl Gauges {
             gauge.anchored += more(source.anchored, &mut gauge.session_stamps.1);
             gauge.stamps_off_secs = Some(source.stamps_off_secs);
         }
+    }
+
+    /// A camera's frame was not searched for people and things though somebody moved: its budget was spent.
+    pub(in crate::daemon) fn look_left_out(&self, camera: &SourceId) {
+        self.lock().sources.entry(camera.clone()).or_default().looks_left_out += 1;
     }
 
     /// So many more items of a live source were dropped.

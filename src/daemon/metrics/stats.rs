@@ -78,6 +78,7 @@ impl StatsWriter {
                 lag_secs,
                 state: gauge.state.map(|state| word(state).to_owned()),
                 restarts: gauge.restarts,
+                looks_left_out: gauge.looks_left_out,
             };
             sources.insert(source.to_string(), stats);
             queues.insert(format!("source {source}"), gauge.waiting);

@@ -176,7 +176,7 @@ impl Ring {
         if bytes > MOST_BYTES || held.saturating_add(bytes) > self.0.cap {
             return Err(RingError::TooLarge(format!(
                 "there is no room for it: a snapshot has {} MiB at most, and all of them together \
-                 `ring.snapshots_mb`; take less, or erase some (`engramd snapshot erase`)",
+                 `ring.snapshots_mb`; take less, or erase some (`engramd snapshot remove`)",
                 MOST_BYTES >> 20
             )));
         }
@@ -310,7 +310,12 @@ fn keep_later(asked: &Receiver<Span>, keep: impl Fn(Span)) {
     let mut waiting: Vec<Span> = Vec::new();
     loop {
         match asked.recv_timeout(AFTER / 4) {
-            Ok(span) => waiting.push(span),
+            Ok(span) => {
+                wait_for(&mut waiting, span);
+                // What one clip wants kept comes at once.
+                thread::sleep(AFTER / 4);
+                asked.try_iter().for_each(|span| wait_for(&mut waiting, span));
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
@@ -323,6 +328,19 @@ fn keep_later(asked: &Receiver<Span>, keep: impl Fn(Span)) {
             !is_over
         });
     }
+}
+
+/// Adds a span; what overlaps is kept as one, as long as that is no longer than a snapshot may be.
+fn wait_for(waiting: &mut Vec<Span>, mut span: Span) {
+    waiting.retain(|other| {
+        let both = Span::new(span.start.min(other.start), span.end.max(other.end));
+        let joins = span.intersection(*other).is_some() && both.secs() <= MOST_SNAPSHOT_SECS;
+        if joins {
+            span = both;
+        }
+        !joins
+    });
+    waiting.push(span);
 }
 
 /// The spans with what is around them.

@@ -229,3 +229,16 @@ fn what_a_watch_wants_is_kept_once_it_is_over() {
     assert_eq!(kept.len(), 1);
     assert!((kept[0].span.secs() - 2.0).abs() < 0.5);
 }
+
+#[test]
+fn what_overlaps_is_kept_as_one() {
+    let from = begin();
+    let span = |start: f64, end: f64| Span::new(from.plus_secs(start), from.plus_secs(end));
+    let mut waiting = Vec::new();
+    for (start, end) in [(1.0, 2.0), (4.0, 5.0), (1.5, 4.5), (6.0, 7.0), (6.5, MOST_SNAPSHOT_SECS + 7.0)] {
+        wait_for(&mut waiting, span(start, end));
+    }
+    // The last two would be longer than a snapshot may be.
+    let wanted = [span(1.0, 5.0), span(6.0, 7.0), span(6.5, MOST_SNAPSHOT_SECS + 7.0)];
+    assert_eq!(waiting, wanted);
+}

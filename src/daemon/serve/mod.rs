@@ -168,7 +168,8 @@ impl Daemon {
             }
         });
         if let Some(ring) = ring.clone() {
-            announcer.keeps(move |span| ring.keep_later(span));
+            let important = config.ring.keep_importance;
+            announcer.keeps(important, move |span| ring.keep_later(span));
         }
         announcer.fired_before(&settings.memory);
 
@@ -234,6 +235,7 @@ impl Daemon {
         let behind = http::Behind {
             requests: session.requests(),
             pictures: Arc::new(PresentPictures::new(&settings)),
+            snapshots: Arc::<MemoryService>::clone(&service),
             metrics: render,
         };
         let http = door(&runtime, config, behind, &announcer)?;

@@ -1,9 +1,12 @@
 //! Parts of the ring are kept, and erased with what they show.
 
+use std::io;
+
 use serde_json::json;
 
 use super::MemoryService;
 use crate::daemon::ring::{Ring, RingError};
+use crate::http::snapshots::Snapshots;
 use crate::memory::Forget;
 use crate::memory::model::MemoryKind;
 use crate::mqtt::message::Snapshot;
@@ -76,6 +79,12 @@ impl MemoryService {
             captured.push(Span::new(since, Timestamp::wall_clock().plus_secs(AHEAD_SECS)));
         }
         captured
+    }
+}
+
+impl Snapshots for MemoryService {
+    fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        self.ring.load().read(name)
     }
 }
 

@@ -40,6 +40,11 @@ impl MemoryService {
                 "there are {MOST} watches, and no more may be; take one away first"
             )));
         }
+        if rule.snapshot_secs.is_some() && !self.session.load().config.ring.is_on() {
+            return Err(Refusal::unavailable(
+                "there is no ring of which a part could be kept when it fires; set `ring.minutes`, or leave that out",
+            ));
+        }
         let entity = self.meant_by(&rule)?;
         let mut draft = self.knowledge.memory.begin(self.record_time());
         let id = draft.new_watch_id();

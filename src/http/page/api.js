@@ -88,5 +88,7 @@ export const logout = () => post("/api/logout", {});
 
 /** Where a face, a picture or a sound is. */
 export const mediaUrl = (digest) => `/api/media/${encodeURIComponent(digest)}`;
+/** A snapshot as an MCAP file. */
+export const snapshotUrl = (name) => `/api/snapshots/${encodeURIComponent(name)}`;
 export const stillUrl = (camera) => `/api/still/${encodeURIComponent(camera)}?t=${Date.now()}`;
 export const liveUrl = (camera) => `/api/live/${encodeURIComponent(camera)}`;

@@ -318,7 +318,8 @@ function snapshots({ ring, snapshots }) {
     when(one.start),
     duration((ms(one.end) - ms(one.start)) / 1000),
     size(one.bytes),
-    one.name,
+    // (The name of the file is the one that it is kept by.)
+    h("a", { href: api.snapshotUrl(one.name), download: "" }, one.name),
     may ? away(one) : "",
   ]);
   return h(

@@ -81,7 +81,7 @@ function numbers(stats) {
       sources.length
         ? table(
             "Cameras and microphones",
-            ["Source", "State", "Per second", "Wanted", "Captured", "Lost", "Lag", "Restarts"],
+            ["Source", "State", "Per second", "Wanted", "Captured", "Lost", "Looks left out", "Lag", "Restarts"],
             sources.map(([name, one]) => [
               name,
               one.state ?? "recording",
@@ -89,6 +89,7 @@ function numbers(stats) {
               one.wanted_per_sec === null ? "–" : one.wanted_per_sec.toFixed(1),
               number(one.captured),
               number(one.dropped),
+              number(one.looks_left_out ?? 0),
               duration(one.lag_secs),
               number(one.restarts ?? 0),
             ]),

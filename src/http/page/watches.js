@@ -20,9 +20,10 @@ const HAPPENINGS = [
 const FIRINGS = 12;
 
 export async function show(params, signal) {
-  const [reply, people] = await Promise.all([
+  const [reply, people, ring] = await Promise.all([
     query("watches", { limit: FIRINGS }, signal),
     may("look") ? everybody().catch(() => new Map()) : new Map(),
+    may("look") ? query("snapshots", {}, signal).then((kept) => kept.ring).catch(() => false) : false,
   ]);
   // What is being written into the form is not thrown away.
   hear(
@@ -32,7 +33,7 @@ export async function show(params, signal) {
   );
   return all(
     head("Watches", "Standing questions: each is answered when it happens, with a picture and the clip"),
-    may("operate") ? setting(people) : null,
+    may("operate") ? setting(people, ring) : null,
     h(
       "section",
       { "aria-label": "Watches that are set" },
@@ -45,13 +46,13 @@ export async function show(params, signal) {
 
 // ---------------------------------------------------------------- setting one
 
-function setting(people) {
+function setting(people, ring) {
   return h(
     "section",
     { class: "card" },
     h("h2", null, "Set a watch"),
     inWords(),
-    h("details", { id: "watch-parts" }, h("summary", null, "In parts"), inParts(people)),
+    h("details", { id: "watch-parts" }, h("summary", null, "In parts"), inParts(people, ring)),
   );
 }
 
@@ -83,7 +84,7 @@ function inWords() {
   );
 }
 
-function inParts(people) {
+function inParts(people, ring) {
   const names = [...people.values()].map((person) => person.name).filter(Boolean);
   const field = (id, words, props = {}) => h("input", { id, "aria-label": words, placeholder: words, autocomplete: "off", ...props });
   const who = field("watch-who", "Who: a name, anybody, unknown", { list: "watch-names", required: true, maxlength: 200 });
@@ -97,6 +98,7 @@ function inParts(people) {
   const from = field("watch-from", "From", { type: "time" });
   const to = field("watch-to", "To", { type: "time" });
   const say = field("watch-say", "What the robot says then", { maxlength: 500 });
+  const keep = field("watch-snapshot", "Seconds kept around it", { type: "number", min: 1, max: 900, step: "any" });
   const once = h("input", { id: "watch-once", type: "checkbox" });
   const button = h("button", null, "Watch");
   const rule = () => {
@@ -105,6 +107,7 @@ function inParts(people) {
     if (place.value.trim()) made.where = place.value.trim();
     if (from.value && to.value) made.between = `${from.value}-${to.value}`;
     if (say.value.trim()) made.say = say.value.trim();
+    if (keep.value) made.snapshot_secs = Number(keep.value);
     if (once.checked) made.once = true;
     return made;
   };
@@ -133,6 +136,7 @@ function inParts(people) {
     from,
     to,
     say,
+    ring ? keep : null,
     h("label", { class: "row", for: "watch-once" }, once, "only once"),
     button,
   );
@@ -150,6 +154,7 @@ export function ruleWords(rule) {
   if (rule.where) parts.push(`at ${rule.where}`);
   if (rule.between) parts.push(`between ${rule.between.replace("-", " and ")}`);
   if (rule.until) parts.push(`until ${when(rule.until)}`);
+  if (rule.snapshot_secs) parts.push(`(${duration(rule.snapshot_secs)} before and after are kept)`);
   if (rule.once) parts.push("once");
   return parts.join(" ");
 }

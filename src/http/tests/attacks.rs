@@ -238,6 +238,7 @@ fn no_path_leads_out_of_the_page() {
             "/api/media/../../outbox.db",
             "/api/media/%2e%2e%2foutbox.db",
             "/api/still/..%2f..%2fetc%2fpasswd",
+            "/api/snapshots/..%2f..%2fetc%2fpasswd",
         ] {
             let got = house.get(path).await;
             assert!(!got.text().contains("SQLite") && !got.text().contains("root:"), "{path}");
@@ -471,6 +472,7 @@ fn a_role_opens_what_it_is_for_and_nothing_else() {
             ("GET /api/status", "", "look"),
             ("GET /api/still/front", "", "look"),
             ("GET /api/media/person_1", "", "look"),
+            ("GET /api/snapshots/1_2", "", "look"),
             ("GET /metrics", "", "look"),
             ("POST /api/query/people", "{}", "look"),
             ("POST /api/ask", QUESTION, "ask"),

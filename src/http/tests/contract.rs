@@ -160,6 +160,19 @@ fn media_come_whole_or_in_part() {
 }
 
 #[test]
+fn a_snapshot_is_a_file_to_be_saved() {
+    run(async {
+        let house = House::open().await;
+        let kept = house.get("/api/snapshots/1_2").await;
+        assert_eq!((kept.status, kept.text().as_str()), (200, "mcap"));
+        assert_eq!(kept.header("content-disposition"), Some("attachment; filename=\"1_2.mcap\""));
+        assert_eq!(kept.header("cache-control"), Some("no-store"));
+        assert_eq!(house.get("/api/snapshots/2_3").await.status, 404);
+        house.close().await;
+    });
+}
+
+#[test]
 fn the_page_is_in_the_binary_and_a_browser_keeps_it() {
     run(async {
         let house = House::open().await;

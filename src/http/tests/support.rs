@@ -11,6 +11,7 @@ use tokio::net::TcpStream;
 
 use crate::config::{Config, Http};
 use crate::http::pictures::{Pictures, Still};
+use crate::http::snapshots::Snapshots;
 use crate::http::{Behind, HttpError, Server};
 use crate::mqtt::tests::support::{self as mqtt, Broker, Echo};
 use crate::time::Timestamp;
@@ -48,6 +49,15 @@ impl Pictures for Cameras {
     }
 }
 
+/// One snapshot, `1_2`.
+struct Kept;
+
+impl Snapshots for Kept {
+    fn read(&self, name: &str) -> std::io::Result<Option<Vec<u8>>> {
+        Ok((name == "1_2").then(|| b"mcap".to_vec()))
+    }
+}
+
 /// A door, and what is behind it.
 pub(super) struct House {
     pub(super) at: SocketAddr,
@@ -76,6 +86,7 @@ impl House {
         let behind = Behind {
             requests: daemon.session.requests(),
             pictures: Arc::new(cameras.clone()),
+            snapshots: Arc::new(Kept),
             metrics: Arc::new(|| "engram_up 1\n".to_owned()),
         };
         let server = Server::start(&config, behind).await?.unwrap();

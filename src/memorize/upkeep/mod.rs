@@ -33,6 +33,8 @@ const FORGET: &str = "forget";
 const PLACES: &str = "places";
 /// Where nothing was found, how far it has come is noted only so often, seconds of event time.
 const PLACES_NOTED_SECS: f64 = 600.0;
+/// What follows from four weeks is not concluded again within so long, seconds of event time.
+const REFLECT_EVERY_SECS: f64 = 3600.0;
 /// Letting go of the past is worth its while from so many rows on, …
 const LEAST_COMPACTED: u64 = 256;
 /// … or one in so many of the memories.
@@ -112,7 +114,7 @@ impl Upkeep {
         if self.settings.places {
             done.places = self.find_places(now)?;
         }
-        if self.reflection_is_due()? {
+        if self.reflection_is_due(now)? {
             done.concluded = self.reflect(now)?;
         }
         if self.forgetting_is_due(now)? {
@@ -150,11 +152,17 @@ impl Upkeep {
         }
     }
 
-    fn reflection_is_due(&self) -> Result<bool, MemoryError> {
+    fn reflection_is_due(&self, now: Timestamp) -> Result<bool, MemoryError> {
         if !self.settings.reflect {
             return Ok(false);
         }
-        let seen = self.memory.mark(REFLECT)?.map(|mark| mark.seq).unwrap_or_default();
+        let last = self.memory.mark(REFLECT)?;
+        // (A clock that was set back does not keep it from concluding.)
+        let lately = |at: Timestamp| (0.0..REFLECT_EVERY_SECS).contains(&now.secs_since(at));
+        if last.as_ref().is_some_and(|mark| lately(mark.at)) {
+            return Ok(false);
+        }
+        let seen = last.map(|mark| mark.seq).unwrap_or_default();
         Ok(self.memory.view().importance_since(seen) >= self.settings.reflect_importance)
     }
 

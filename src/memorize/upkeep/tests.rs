@@ -153,6 +153,27 @@ fn habits_company_and_frequencies_are_concluded_from_many_days() {
 }
 
 #[test]
+fn four_weeks_are_gone_through_once_an_hour_at_most() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    let settings = config::Upkeep { reflect_importance: 5.0, ..config::Upkeep::default() };
+    let upkeep = upkeep(&memory, settings);
+    let minute = |minute: u32| at(6.0 + f64::from(minute) / 1440.0);
+    let concluded = |now: u32| {
+        upkeep.run(minute(now)).unwrap();
+        memory.mark(REFLECT).unwrap().unwrap().at
+    };
+    household(&memory, 0..6, 8.0);
+    assert_eq!(concluded(0), minute(0));
+    for now in 10..40 {
+        let words = "<person_1> said: \"any coffee left\"";
+        remember(&memory, minute(now), &[(MemoryKind::Utterance, words, 0.0)]);
+    }
+    assert_eq!(concluded(50), minute(0));
+    assert_eq!(concluded(61), minute(61));
+}
+
+#[test]
 fn a_habit_gives_way_when_newer_days_say_otherwise() {
     let dir = tempfile::tempdir().unwrap();
     let memory = open(dir.path());

@@ -197,6 +197,10 @@ pub struct SourceStats {
     pub captured: u64,
     /// Dropped since the start.
     pub dropped: u64,
+    /// Analysed frames of a camera in which people and things were not looked for though somebody moved, since its
+    /// budget was spent; since the start.
+    #[serde(default)]
+    pub looks_left_out: u64,
     /// Behind the wall clock (live), seconds; 0 before the first.
     pub lag_secs: f64,
     /// Live: `starting`, `running`, `waiting` to be started again, or `stopped`.

@@ -48,6 +48,11 @@ impl PicturePerceptor for Faces {
         Some(FaceDetectionMode::Always)
     }
 
+    /// Faces come first: each analysed picture is searched for them, whatever else has to wait.
+    fn cost_us(_plan: &FaceDetectionMode) -> u64 {
+        0
+    }
+
     fn look(
         &mut self,
         View { source, at, picture, thumbnail, camera }: View<'_>,

@@ -104,6 +104,9 @@ fn sha256_of(path: &Path) -> Result<ModelHash, String> {
     Ok(ModelHash(hasher.finalize().into()))
 }
 
+/// What a look is taken to cost, microseconds of one core (NanoDet-g, benches/LEDGER.md).
+const COST_US: u64 = 50_000;
+
 /// What every detector calls a human being.
 const PERSON: &str = "person";
 
@@ -155,6 +158,10 @@ impl PicturePerceptor for Things {
 
     fn plan(config: &Config, number: u64) -> Option<()> {
         number.is_multiple_of(config.objects.every.max(1) as u64).then_some(())
+    }
+
+    fn cost_us((): &()) -> u64 {
+        COST_US
     }
 
     fn look(

@@ -19,6 +19,9 @@ use crate::telemetry::rate_limited_log::RateLimitedLog;
 use crate::telemetry::stage_times::{Stage, StageTimes};
 use crate::time::Timestamp;
 
+/// What a reading is taken to cost, microseconds of one core (PP-OCRv4, some lines of text).
+const COST_US: u64 = 700_000;
+
 /// The networks that read: where lines are, and what they say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextFiles {
@@ -87,6 +90,10 @@ impl PicturePerceptor for TextReader {
     /// [`ReadingSchedule`](super::ReadingSchedule) tells, not the number alone.
     fn plan(_config: &Config, _number: u64) -> Option<()> {
         None
+    }
+
+    fn cost_us((): &()) -> u64 {
+        COST_US
     }
 
     fn look(

@@ -247,6 +247,7 @@ impl Session {
             false => waiting,
         };
         let reads = settings.perceivers.reads_texts();
+        let share = 1000.0 * config.window.budget / cameras.len().max(1) as f64;
         let losses = Losses::default();
         let mut stages = Vec::new();
         let mut camera_steps = BTreeMap::new();
@@ -266,6 +267,7 @@ impl Session {
                 jobs: pool.queue(),
                 ahead: (2 * workers).max(LAG_FRAMES),
                 key_frames: config.window.key_frames,
+                share: share as u32,
                 present: present.clone(),
                 losses: losses.clone(),
                 mouths: mouths.clone(),

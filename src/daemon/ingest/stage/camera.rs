@@ -54,6 +54,8 @@ pub(in crate::daemon::ingest) struct CameraStage {
     /// So many frames may be in work at a time.
     pub(in crate::daemon::ingest) ahead: usize,
     pub(in crate::daemon::ingest) key_frames: usize,
+    /// What it may spend on looks that are not promised, thousandths of a core.
+    pub(in crate::daemon::ingest) share: u32,
     pub(in crate::daemon::ingest) present: PresentBoard,
     pub(in crate::daemon::ingest) losses: Losses,
     /// Where mouth crops go; `None` where none are scored.
@@ -98,8 +100,8 @@ impl CameraStage {
                     recv(steps) -> step => return step.ok(),
                     recv(first.pending) -> analysed => {
                         let analysed = analysed.unwrap_or(Err(PerceiveError::WorkerLost));
-                        let Underway { frames, .. } = work.underway.pop_front()?;
-                        self.take_in(analysed, &frames, work).ok()?;
+                        let first = work.underway.pop_front()?;
+                        self.take_in(analysed, &first, work).ok()?;
                     }
                 }
             } else {
@@ -118,24 +120,30 @@ impl CameraStage {
         while !self.schedule.is_ready(&self.state.reports) && !work.underway.is_empty() {
             self.take_first(work)?;
         }
-        let plan = self.schedule.plan(&self.state.reports);
+        let (plan, left_out) = self.schedule.plan(&self.state.reports);
+        if left_out {
+            self.settings.gauges.look_left_out(&self.source);
+        }
+        let cost_us = plan.cost_us();
         let pending = self.jobs.look::<Pictures>(FrameJob { frame, plan });
-        work.underway.push_back(Underway { pending, frames });
+        work.underway.push_back(Underway { pending, frames, cost_us });
         Ok(())
     }
 
     /// Waits for the oldest frame in work.
     fn take_first(&mut self, work: &mut Work) -> Result<(), StaysDown> {
-        let Some(Underway { pending, frames }) = work.underway.pop_front() else { return Ok(()) };
-        self.take_in(take(&pending), &frames, work)
+        let Some(first) = work.underway.pop_front() else { return Ok(()) };
+        self.take_in(take(&first.pending), &first, work)
     }
 
     fn take_in(
         &mut self,
         analysed: Result<Analysed, PerceiveError>,
-        frames: &[Frame],
+        Underway { frames, cost_us, .. }: &Underway,
         work: &mut Work,
     ) -> Result<(), StaysDown> {
+        let at = analysed.as_ref().ok().map(|analysed| analysed.at);
+        self.state.reports.cost(at, self.share, *cost_us);
         let analysed = match analysed {
             Ok(analysed) => analysed,
             Err(error) => {
@@ -286,6 +294,8 @@ struct Word {
 struct Underway {
     pending: Pending<Analysed>,
     frames: Vec<Frame>,
+    /// What it is taken to cost, microseconds.
+    cost_us: u64,
 }
 
 /// What a stage is at.

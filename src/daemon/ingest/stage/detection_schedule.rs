@@ -1,5 +1,5 @@
 //! Which analysed frames of a camera may go without detection: `face.only_changed`, `face.detect_every`,
-//! `objects.every`; and in which words are looked for.
+//! `objects.every`; in which words are looked for; and which looks `window.budget` leaves out.
 //!
 //! What is looked for in frame n hangs on what its stage knew [`DETECTION_LAG`] frames before or some more, never on how fast the
 //! workers are: the camera's own stage waits for that, and nobody else. So the same recording gives the same memory, and the
@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::budget::Budget;
 use crate::config::Config;
 use crate::daemon::ingest::work::registry::DetectionPlan;
 use crate::perceive::face::{BackgroundModel, FaceDetectionMode, Thumbnail};
@@ -28,8 +29,10 @@ pub(in crate::daemon::ingest) struct SceneReports {
     next: u64,
     /// What the camera saw in these, where somebody was followed and every track was steady.
     steady: BTreeMap<u64, Option<Thumbnail>>,
-    /// Whether a body moved in these, or something where nobody is.
-    moving: BTreeMap<u64, bool>,
+    /// Whether a body moved in these, or something where nobody is; and whether the budget allowed to look for it.
+    moving: BTreeMap<u64, (bool, bool)>,
+    /// What may be spent on looks that are not promised.
+    budget: Budget,
     /// What the camera saw after these, where nobody was followed.
     empty: BTreeMap<u64, Option<BackgroundModel>>,
     /// Which pictures are to be read.
@@ -49,6 +52,20 @@ impl SceneReports {
         self.reading.step(self.next, at, picture, found, every_secs);
     }
 
+    /// Notes what the next frame cost, before it is noted itself. `at`: when it was taken; `None`: it was lost. `share`: what the
+    /// camera may spend, thousandths of a core.
+    pub(in crate::daemon::ingest) fn cost(
+        &mut self,
+        at: Option<Timestamp>,
+        share: u32,
+        cost_us: u64,
+    ) {
+        match at {
+            Some(at) => self.budget.step(at, share, cost_us),
+            None => self.budget.spend(cost_us),
+        }
+    }
+
     /// Notes the next frame. `steady`: the picture, where all who are in it are steady; `empty`: the scene, where nobody
     /// is in it; `moving`: a body moved, or something where there is none.
     pub(in crate::daemon::ingest) fn note(
@@ -57,7 +74,7 @@ impl SceneReports {
         empty: Option<&BackgroundModel>,
         moving: bool,
     ) {
-        self.moving.insert(self.next, moving);
+        self.moving.insert(self.next, (moving, self.budget.allows()));
         let number = self.next;
         self.next += 1;
         self.steady.insert(number, steady);
@@ -114,22 +131,30 @@ impl DetectionSchedule {
         !scene || reports.next > known / CERTAIN * CERTAIN
     }
 
-    /// What is to be looked for in the next frame.
-    pub(in crate::daemon::ingest) fn plan(&mut self, reports: &SceneReports) -> DetectionPlan {
+    /// What is to be looked for in the next frame; and whether something is left out of it for want of budget.
+    pub(in crate::daemon::ingest) fn plan(
+        &mut self,
+        reports: &SceneReports,
+    ) -> (DetectionPlan, bool) {
         let number = self.next;
         self.next += 1;
         let faces = Some(self.faces(number, reports));
         let texts = (self.reads && reports.reading.is_planned(number)).then_some(());
         let planned = DetectionPlan::of(&self.config, number);
-        let objects = planned.objects.or_else(|| self.is_moving(number, reports).then_some(()));
-        DetectionPlan { faces, objects, texts }
+        let (moves, allowed) = self.is_moving(number, reports);
+        let left_out = planned.objects.is_none() && moves && !allowed;
+        let objects = planned.objects.or_else(|| (moves && allowed).then_some(()));
+        (DetectionPlan { faces, objects, texts }, left_out)
     }
 
-    /// Whether people and things are looked for though it is not their turn: somebody moved some frames before.
-    fn is_moving(&self, number: u64, reports: &SceneReports) -> bool {
-        let known = number.checked_sub(DETECTION_LAG);
-        self.sees_bodies
-            && known.is_none_or(|known| reports.moving.get(&known).is_some_and(|moving| *moving))
+    /// Whether people and things are to be looked for though it is not their turn, since somebody moved some frames before;
+    /// and whether they may.
+    fn is_moving(&self, number: u64, reports: &SceneReports) -> (bool, bool) {
+        let (moves, allowed) = match number.checked_sub(DETECTION_LAG) {
+            Some(known) => reports.moving.get(&known).copied().unwrap_or_default(),
+            None => (true, true),
+        };
+        (self.sees_bodies && moves, allowed)
     }
 
     fn faces(&self, number: u64, reports: &SceneReports) -> FaceDetectionMode {
@@ -180,7 +205,7 @@ mod tests {
             if at == resume_at {
                 frames = cadence(every, only_changed, &said);
             }
-            looked.push(frames.plan(&said).faces.unwrap());
+            looked.push(frames.plan(&said).0.faces.unwrap());
             said.note(steady.cloned(), *empty, false);
         }
         looked
@@ -250,7 +275,7 @@ mod tests {
         while spoken < count {
             while frames.is_ready(&said) && frames.next < count && frames.next < resume_at {
                 let number = frames.next;
-                planned.insert(number, frames.plan(&said).texts.is_some());
+                planned.insert(number, frames.plan(&said).0.texts.is_some());
             }
             if planned.get(&spoken) == Some(&true) {
                 looked.push(spoken);
@@ -278,7 +303,7 @@ mod tests {
     ) -> Vec<u64> {
         let mut looked = Vec::new();
         for number in frames.next..count {
-            let read = frames.plan(&said).texts.is_some();
+            let read = frames.plan(&said).0.texts.is_some();
             looked.extend(read.then_some(number));
             let at = Timestamp::from_nanos(number as i64 * 200_000_000);
             said.scene(at, &picture(number), read.then_some(false), 5.0);
@@ -312,7 +337,7 @@ mod tests {
                 said.note(steady.cloned(), empty, false);
                 spoken += 1;
             }
-            looked.push(frames.plan(&said).faces.unwrap());
+            looked.push(frames.plan(&said).0.faces.unwrap());
             most = most.max(looked.len() - spoken);
         }
         (looked, most)
@@ -333,7 +358,46 @@ mod tests {
         assert_eq!(looked_ahead((1, false), &words).1, words.len());
         let (said, mut frames) =
             (SceneReports::default(), cadence(1, true, &SceneReports::default()));
-        let objects: Vec<bool> = (0..4).map(|_| frames.plan(&said).objects.is_some()).collect();
+        let objects: Vec<bool> = (0..4).map(|_| frames.plan(&said).0.objects.is_some()).collect();
         assert_eq!(objects, [true, false, false, false]);
+    }
+
+    #[test]
+    fn who_moves_is_looked_for_as_often_as_the_budget_allows_whatever_a_restart_comes_between() {
+        let mut config = Config::default();
+        config.objects.every = 5;
+        let config = Arc::new(config);
+        // Four seconds at five pictures a second; a look costs 50 ms.
+        let looked = |share: u32, resume_at: u64| {
+            let mut said = SceneReports::default();
+            let begin = |said: &SceneReports| DetectionSchedule::new(&config, said, (true, false));
+            let mut frames = begin(&said);
+            let (mut looks, mut left_out) = (Vec::new(), 0);
+            for number in 0..200 {
+                if number == resume_at {
+                    frames = begin(&said);
+                }
+                let (plan, less) = frames.plan(&said);
+                left_out += usize::from(less);
+                looks.push(plan.objects.is_some());
+                let at = Timestamp::from_nanos(number as i64 * 200_000_000);
+                said.cost(Some(at), share, if plan.objects.is_some() { 50_000 } else { 0 });
+                said.note(None, None, true);
+            }
+            (looks, left_out)
+        };
+        let often = |looks: &[bool]| looks.iter().filter(|look| **look).count();
+        let (all, none) = looked(1000, u64::MAX);
+        assert_eq!((often(&all), none), (200, 0));
+        let (some, left_out) = looked(150, u64::MAX);
+        assert!((115..=135).contains(&often(&some)), "{}", often(&some));
+        assert_eq!(often(&some) + left_out, 200);
+        // What is promised is never left out.
+        let (promised, _) = looked(0, u64::MAX);
+        assert!(promised.iter().skip(4).step_by(5).count() > 30);
+        assert_eq!(often(&promised[5..]), 39, "one in five");
+        for at in [1, 7, 50, 111] {
+            assert_eq!(looked(150, at).0, some, "resumed at {at}");
+        }
     }
 }

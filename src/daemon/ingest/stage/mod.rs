@@ -1,5 +1,6 @@
 //! One source's stage each, and what is shown of the open window.
 
+mod budget;
 pub(super) mod camera;
 pub(super) mod camera_state;
 pub(super) mod detection_schedule;

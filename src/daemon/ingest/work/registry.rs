@@ -79,6 +79,12 @@ macro_rules! picture_perceptors {
             pub(in crate::daemon::ingest) fn of(config: &Config, number: u64) -> Self {
                 Self { $($name: <$kind as PicturePerceptor>::plan(config, number),)* }
             }
+
+            /// What it costs of the camera's budget, microseconds.
+            pub(in crate::daemon::ingest) fn cost_us(&self) -> u64 {
+                let costs = [$(self.$name.as_ref().map_or(0, <$kind as PicturePerceptor>::cost_us),)*];
+                costs.into_iter().sum()
+            }
         }
 
         impl PictureStates {
