@@ -341,6 +341,10 @@ fn rules_are_set_listed_and_taken_away_over_a_broker_and_wrong_ones_are_refused(
         let refused = set(wrong.clone());
         assert!(refused["error"]["message"].is_string(), "{wrong}: {refused}");
     }
+    // Who asks for one where questions are asked is told where it is set, and gets none.
+    let asked = listener.ask("ask", &json!({"question": "Tell me when Ava comes."}));
+    let note = asked["note"].as_str().unwrap_or_default();
+    assert!(note.contains("engramd watch add \"Tell me when Ava comes.\""), "{asked}");
     let listed = || listener.ask("query", &json!({"verb": "watches", "args": {}}));
     assert_eq!(listed()["watches"][0]["rule"]["between"], "22:00-06:00");
     let gone = listener.ask("watch", &json!({"remove": "watch_1"}));

@@ -233,8 +233,14 @@ impl MemoryService {
             progress: &|line| call.progress(line),
         };
         let answered = self.knowledge.answerer.respond(memory, &question, clock, &errand);
-        let answer = answered.map_err(|error| queries::refusal(&error))?;
+        let mut answer = answered.map_err(|error| queries::refusal(&error))?;
         self.tell_of_model(&answer);
+        if answer.abstained && answer.note.is_none() && self.is_rule(&ask.question) {
+            answer.note = Some(format!(
+                "this is a standing question, which is set as a watch: engramd watch add {:?}",
+                ask.question
+            ));
+        }
         let used: Vec<MemoryId> = answer.evidence.iter().filter_map(|one| one.memory).collect();
         let asked = ask.now.or(clock).unwrap_or_else(|| self.now());
         memory.note_access(&used, asked);

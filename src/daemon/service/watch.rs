@@ -74,6 +74,11 @@ impl MemoryService {
         Ok(rule)
     }
 
+    /// Whether that is no question of now, but a rule in words.
+    pub(super) fn is_rule(&self, text: &str) -> bool {
+        !text.trim_end().ends_with('?') && self.rule_of(text).is_ok()
+    }
+
     /// Whom the rule means by an id or a name that is known; nobody is known yet by another name.
     fn meant_by(&self, rule: &Rule) -> Result<Option<EntityId>, Refusal> {
         let Whom::Named(word) = rule.whom() else { return Ok(None) };
