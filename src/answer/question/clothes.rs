@@ -17,8 +17,8 @@ pub(super) fn worn(question: &Question<'_>) -> Option<Vec<Colour>> {
     let objects: Vec<usize> = if told.is("wearing", verb) {
         clause.all(&Role::Object).collect()
     } else if told.is("being", verb) {
-        let within = |name: &str| is("looks", name);
-        told.obliques(clause).filter(|(name, _)| within(name)).map(|(_, at)| at).collect()
+        let within = told.obliques(clause).filter(|(name, _)| is("looks", name));
+        within.map(|(_, at)| at).collect()
     } else {
         Vec::new()
     };

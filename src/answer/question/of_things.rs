@@ -40,6 +40,9 @@ pub(in crate::answer) enum Deed {
     Vanished,
 }
 
+/// What is said of a thing by a verb of being.
+const PREDICATED: &[&str] = &["acomp", "attr", "oprd"];
+
 impl Deed {
     /// The lists of what is done with a thing.
     const BY_VERB: [(&str, Self); 7] = [
@@ -117,7 +120,12 @@ pub(super) fn of_things(question: &Question<'_>) -> Option<OfThings> {
     let noun = thing(question, clause, deed)?;
     let side = describe::side(told);
     let beside = beside(told, noun);
-    let named = noun.map_or_else(|| Some(Named::default()), |at| name(told, at))?;
+    let mut named = noun.map_or_else(|| Some(Named::default()), |at| name(told, at))?;
+    if wanted == Wanted::Whether {
+        // "Is the cup red?"
+        let said = told.under(told.verb(clause), PREDICATED);
+        named.colours.extend(said.filter_map(|at| Colour::named(&told.form(at))));
+    }
     // "What is it?", "What is a cup?"
     let open = wanted == Wanted::What && deed == Deed::Seen;
     let told_where = side.is_some() || beside.is_some();
