@@ -12,6 +12,7 @@ pub mod camera;
 pub mod capture;
 pub mod carrying;
 pub mod cli;
+pub mod colour;
 pub mod config;
 mod connections;
 pub mod daemon;

@@ -9,6 +9,7 @@ use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
 use crate::camera::Bearing;
+use crate::colour::{Colours, Named};
 use crate::geometry::{Point, Rect};
 use crate::ids::{ClipId, ModelHash, SourceId, TrackId, TurnId};
 use crate::media::Pose;
@@ -125,6 +126,8 @@ pub struct Object {
     pub picture: (u32, u32),
     /// The colours that a person wears; `None` of a thing.
     pub clothes: Option<Clothes>,
+    /// What colour the thing, or what a person wears above the waist, is called in this frame, where it has one.
+    pub colours: Option<Named>,
 }
 
 /// What colours a person wears: of the upper and of the lower half of the body the share of each colour, as square roots, so
@@ -196,6 +199,9 @@ pub struct ObjectTrack {
     pub sightings: Vec<Sighting>,
     /// It began in an earlier clip.
     pub continued: bool,
+    /// What colour it is called, as far as that is settled by the end of its span.
+    #[serde(default)]
+    pub colours: Option<Colours>,
 }
 
 /// One person followed as a body, from whatever side, through the frames of one camera, as far as one clip shows it.
@@ -213,6 +219,10 @@ pub struct BodyTrack {
     pub continued: bool,
     /// Bodies were so close that this may be one and then the other: nobody's face makes it his.
     pub crowded: bool,
+    /// What colour the clothes above the waist are called, as far as that is settled by the end of its span: of this appearance, and
+    /// nobody's by itself.
+    #[serde(default)]
+    pub colours: Option<Colours>,
 }
 
 /// A text that one camera shows at one place (a sign, a label, a screen), as far as it was read in one clip.

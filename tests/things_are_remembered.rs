@@ -79,8 +79,13 @@ impl Scene {
 
     /// A robot that looks for things in two of five frames a second, in clips of 10 s, at a camera that is calibrated.
     fn robot(&self, layout: Layout) -> Robot {
+        self.robot_calling(layout, NAMES)
+    }
+
+    /// As [`Self::robot`], with other names for what is red and what is blue.
+    fn robot_calling(&self, layout: Layout, names: &str) -> Robot {
         let model = self.dir.path().join(format!("{layout:?}.onnx"));
-        std::fs::write(&model, rectangles(layout, Some(1), Some(160), Some(NAMES))).unwrap();
+        std::fs::write(&model, rectangles(layout, Some(1), Some(160), Some(names))).unwrap();
         Robot::new("edge")
             .set("window.clip_secs=10")
             .set("objects.every=2")
@@ -173,6 +178,53 @@ fn things_are_followed_known_again_and_found() {
     let left = robot.json(&["sql", "SELECT object FROM objects", "--json"]);
     assert_eq!(left["rows"], serde_json::json!([["blue box"]]), "{left}");
     assert_eq!(robot.run(&["check"]).status.code(), Some(0));
+}
+
+#[test]
+fn two_of_one_kind_are_told_apart_by_their_colours() {
+    let scene = Scene::new();
+    let robot = scene.robot_calling(Layout::Classes, "{0: 'cup', 1: 'cup'}");
+    robot.replay(&scene.video, &[]);
+    let table = robot.json(&[
+        "sql",
+        "SELECT DISTINCT object, colour FROM object_sightings ORDER BY colour",
+        "--json",
+    ]);
+    let rows: Vec<(&str, &str)> = table["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row[0].as_str().unwrap(), row[1].as_str().unwrap()))
+        .collect();
+    let [(blue, "blue"), (red, "red")] = rows[..] else { panic!("one cup of each: {table}") };
+    assert_ne!(blue, red);
+    let told = robot.json(&[
+        "sql",
+        "SELECT text FROM memories WHERE text LIKE 'A % cup came into view%' ORDER BY text",
+        "--json",
+    ]);
+    assert_eq!(told["rows"].as_array().unwrap().len(), 2, "{told}");
+    let seen = robot.json_lines(&["export", "--percepts"]);
+    assert!(
+        lines(&seen, "cup")
+            .iter()
+            .all(|line| ["red", "blue"].contains(&line["colour"].as_str().unwrap()))
+    );
+
+    for (question, pieces) in [
+        ("Where is the red cup?", &["red cup", "on the right"][..]),
+        ("Where is the blue cup?", &["blue cup", "on the left"]),
+        ("What colour is the cup on the left?", &["blue"]),
+        ("Is there a red cup on the right?", &["Yes", "red cup"]),
+    ] {
+        let answer = robot.json(&["ask", question, "--json"]);
+        let text = answer["answer"].as_str().unwrap();
+        assert!(pieces.iter().all(|piece| text.contains(piece)), "{question}\n   {answer}");
+        assert!(!answer["evidence"].as_array().unwrap().is_empty(), "{answer}");
+    }
+    // Of a cup that was never seen nothing is told, least of all of another.
+    let answer = robot.json(&["ask", "Where is the green cup?", "--json"]);
+    assert_eq!(answer["abstained"], true, "{answer}");
 }
 
 #[test]

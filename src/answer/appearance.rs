@@ -212,6 +212,7 @@ mod tests {
                 body: false,
                 face: Some(met[*who].0),
                 confidence: 0.5,
+                colours: None,
             });
             draft.turn(TurnRow {
                 clip: ClipId { session, index: 0 },

@@ -11,6 +11,7 @@ mod asked;
 mod builtin;
 mod by_meaning;
 mod cited;
+mod clothes;
 mod corrected;
 mod counts;
 mod document;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::colour::{Colour, Colours};
 use crate::ids::{EntityId, EntityKind};
 use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::{Filter, PerceptFilter, is_kin, stems};
@@ -36,14 +37,26 @@ pub(super) fn seen_object(reading: &Reading, object: EntityId) -> Reply {
 
 /// "Where is the cup?": the thing of that name that was seen last, and others of its kind.
 pub(super) fn where_called(reading: &Reading, words: &[String]) -> Option<Reply> {
-    let (rows, _) = called(reading, words)?;
+    let (mut rows, rest) = called(reading, words)?;
+    let (colours, _) = colours(&rest);
+    rows.retain(|row| has_all(reading, row, &colours));
+    rows.truncate(1 + MOST_OTHERS);
     Some(told_place(reading, "", rows.first()?, &rows[1..]))
 }
 
 /// "Have you seen the cup?", "Is the cup on the left?": of a thing of that name; of a place that its own does not name it is
 /// only told where it is.
 pub(super) fn whether(reading: &Reading, words: &[String]) -> Option<Reply> {
-    let (rows, rest) = called(reading, words)?;
+    let (mut rows, mut rest) = called(reading, words)?;
+    let (colours, others) = colours(&rest);
+    if rows.iter().any(|row| has_all(reading, row, &colours)) {
+        rows.retain(|row| has_all(reading, row, &colours));
+        rest = others;
+    } else if let ([row], true) = (rows.as_slice(), others.is_empty())
+        && let Some(reply) = otherwise_coloured(reading, row, &colours)
+    {
+        return Some(reply);
+    }
     let row = rows.first()?;
     let place = row.fact.as_ref().map(|fact| stems(&fact.value)).unwrap_or_default();
     if rest.is_empty() {
@@ -74,12 +87,40 @@ fn called(reading: &Reading, words: &[String]) -> Option<(Vec<Arc<MemoryRow>>, V
         !label.is_empty() && label.iter().all(is_said)
     };
     let rows = hits.filter_map(|(id, _)| reading.view.memory(id)).filter(is_called).collect();
-    let mut found = holding(rows, at);
-    found.truncate(1 + MOST_OTHERS);
+    let found = holding(rows, at);
     let label = label(found.first()?);
     let rest = name.into_iter().filter(|word| !label.iter().any(|one| is_kin(word, one)));
     let rest = rest.filter(|word| word != "still").collect();
     Some((found, rest))
+}
+
+/// The colours among stems that name no thing, and the others.
+fn colours(rest: &[String]) -> (Vec<Colour>, Vec<String>) {
+    let colour =
+        |stem: &String| Colour::ALL.into_iter().find(|one| stems(one.word()) == [stem.as_str()]);
+    let found = rest.iter().filter_map(colour).collect();
+    (found, rest.iter().filter(|stem| colour(stem).is_none()).cloned().collect())
+}
+
+/// Whether the thing whose place a row tells has all of those colours.
+fn has_all(reading: &Reading, row: &MemoryRow, colours: &[Colour]) -> bool {
+    let known = || object_of(row).and_then(|object| reading.view.colours(object));
+    colours.is_empty() || known().is_some_and(|known| known.has_all(colours))
+}
+
+/// "Is the cup red?", of a cup of clearly another colour.
+fn otherwise_coloured(reading: &Reading, row: &MemoryRow, colours: &[Colour]) -> Option<Reply> {
+    let object = object_of(row)?;
+    let (known, asked) = (reading.view.colours(object)?, Colours::one(*colours.first()?));
+    let seen = reading.view.last_track_of(object, reading.time_asked())?;
+    if !known.differ(asked) {
+        return None;
+    }
+    let name = reading.view.thing(&object.to_string());
+    let at = reading.wording.at(seen.span.end);
+    let text = format!("No, the {name} is {known}; I last saw it {at}.");
+    let evidence = reading.object_evidence(&seen, text.clone());
+    Some(Reply::known(text, vec![object], vec![evidence]))
 }
 
 fn nowhere(reading: &Reading, object: EntityId) -> Reply {
@@ -134,7 +175,7 @@ fn holding(mut located: Vec<Arc<MemoryRow>>, at: Timestamp) -> Vec<Arc<MemoryRow
 /// Where a thing is, and where the others of its kind are; `lead` begins the sentence.
 fn told_place(reading: &Reading, lead: &str, row: &MemoryRow, others: &[Arc<MemoryRow>]) -> Reply {
     let Some(fact) = &row.fact else { return Reply::nothing() };
-    let name = |subject: &str| reading.view.thing(subject);
+    let name = |subject: &str| reading.view.described(subject);
     let since = reading.wording.moment(row.valid_from);
     let place = phrase(&format!("the {}", name(&fact.subject)), "location", &fact.value, false);
     let (sight, stood) =

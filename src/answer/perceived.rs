@@ -9,7 +9,7 @@ use super::persons::{self, Names};
 use super::question::{self, Act, Ask, Parsed, Subject};
 use super::reading::Reading;
 use super::reply::Reply;
-use super::{counts, facts, objects, presence, said, sounds, texts, things, when, who};
+use super::{clothes, counts, facts, objects, presence, said, sounds, texts, things, when, who};
 
 /// How likely a memory that holds a clause's words tells of the event that it means.
 const RIGHT_EVENT: f32 = 0.7;
@@ -91,6 +91,10 @@ pub(super) fn perceived(
                 return Perceived { reading, parsed, people, reply, is_settled: true, is_final };
             }
             if let Some(reply) = things::asked(&reading, &names, language, &parsed) {
+                let people = Vec::new();
+                return Perceived { reading, parsed, people, reply, is_settled: true, is_final };
+            }
+            if let Some(reply) = clothes::asked(&reading, &parsed) {
                 let people = Vec::new();
                 return Perceived { reading, parsed, people, reply, is_settled: true, is_final };
             }

@@ -6,6 +6,7 @@ use crate::memory::model::MemoryKind;
 use crate::memory::{Filter, View, stems};
 use crate::time::Span;
 
+use super::clothes;
 use super::matching;
 use super::question::{self, Act, Ask, Clause, Description, Order, Parsed, Side, Subject};
 use super::reading::{Appearance, Reading};
@@ -150,7 +151,7 @@ impl Names<'_> {
         }
     }
 
-    /// Persons of whom a fact or a note tells those words.
+    /// Persons of whom a fact or a note tells those words; where none does, who wore those colours, if it is one of them.
     fn looks(&self, reading: &Reading, words: &[String]) -> Vec<EntityId> {
         let wanted = stems(&words.join(" "));
         let filter = Filter {
@@ -175,7 +176,8 @@ impl Names<'_> {
                 return persons;
             }
         }
-        Vec::new()
+        let colours = question::clothes::colours(words);
+        colours.map_or_else(Vec::new, |colours| clothes::known_wearers(reading, &colours))
     }
 }
 

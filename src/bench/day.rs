@@ -245,6 +245,7 @@ impl Room {
                 confidence: 0.9,
                 picture: false,
                 body: false,
+                colours: None,
             });
         }
         for number in 0..TURNS {

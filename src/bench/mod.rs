@@ -10,6 +10,7 @@ pub mod av_sync;
 pub mod calibration;
 pub mod channels;
 pub mod checkerboard;
+pub mod colours;
 pub mod conversations;
 pub mod day;
 pub mod devices;

@@ -15,8 +15,8 @@ use crate::bench::filler::Made;
 use crate::bench::judge::Judge;
 use crate::bench::labels::Labels;
 use crate::bench::{
-    answers, day, devices, erase, forget, m3_bench, memory, people, recall, rehearsal, text, told,
-    vad, vectors, verify, words, year,
+    answers, colours, day, devices, erase, forget, m3_bench, memory, people, recall, rehearsal,
+    text, told, vad, vectors, verify, words, year,
 };
 use crate::config::{Config, Llm};
 use crate::memory::VectorSearch;
@@ -71,6 +71,14 @@ enum Measure {
     },
     /// Voice activity, on sounds with TEN VAD's .scv labels beside them.
     Vad {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// Names of colours against crops whose colours are known (`labels.json` of `benches/colours/crops.py`): what was named, what of it
+    /// is right, by half of the crops.
+    #[command(after_help = "Examples:
+  engramd --json bench colours crops")]
+    Colours {
         /// The folder.
         dir: PathBuf,
     },
@@ -373,6 +381,7 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
             show(&verify::voices(config, dir, *secs)?.verification, json)
         }
         Measure::Vad { dir } => show(&vad::measure(config, dir)?, json),
+        Measure::Colours { dir } => show(&colours::measure(dir)?, json),
         Measure::Text { dir } => show(&text::measure(config, dir)?, json),
         Measure::Words { recordings, labels } => {
             show(&words::measure(config, recordings, labels.as_deref())?, json)

@@ -134,6 +134,7 @@ impl Resolver {
                 body: true,
                 face,
                 confidence,
+                colours: body.colours,
             });
         }
         for one in &mut open {
@@ -247,7 +248,7 @@ mod tests {
     fn body(id: u64, places: &[(i64, f32, f32, f32, f32)]) -> BodyTrack {
         let (span, sightings) = seen(places);
         let (id, source) = (TrackId(id), SourceId::new("hall"));
-        BodyTrack { id, source, span, sightings, continued: false, crowded: false }
+        BodyTrack { id, source, span, sightings, continued: false, crowded: false, colours: None }
     }
 
     #[test]

@@ -4,6 +4,10 @@
 //! until more are seen at once than are known; then there is one more. Of several that it may be, it is the one that was
 //! seen last at the nearest spot. A place is where the robot stands; where no poses tell, it is the camera. So a cup that
 //! is carried across the kitchen stays `object_1`, and one in another room is another.
+//!
+//! Colours part what places do not: two whose settled colours are clearly other ones are never one, whatever their place; of
+//! several that a thing may be, one of its colour comes first; and the only one of its label and colour, seen within minutes, is
+//! known again at another place.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,6 +15,7 @@ use std::sync::Arc;
 use super::identified::IdentifiedObject;
 use super::pending::PendingObject;
 use super::writer::{IdentityRows, IdentityWriter};
+use crate::colour::{Colour, Colours};
 use crate::geometry::Rect;
 use crate::ids::{EntityId, EntityKind, SourceId, TrackId};
 use crate::media::Pose;
@@ -28,6 +33,11 @@ const STILL_RAD: f64 = 0.1;
 /// A track that was not seen for longer does not go on, seconds.
 const FORGOTTEN_SECS: f64 = 900.0;
 
+/// At another place a thing is known again by its colour within so long, seconds.
+const REMEMBERED_SECS: f64 = 600.0;
+/// Colours that so much has that they tell nothing of where else a thing was seen.
+const COMMON: [Colour; 3] = [Colour::Black, Colour::White, Colour::Grey];
+
 /// Where an object was seen last.
 #[derive(Clone, Debug, PartialEq)]
 struct Known {
@@ -37,6 +47,8 @@ struct Known {
     /// End of that track's span.
     until: Timestamp,
     pose: Option<Pose>,
+    /// What colour it is, as far as that was ever settled.
+    colours: Option<Colours>,
 }
 
 /// Every object that a detector ever found.
@@ -52,7 +64,8 @@ impl Objects {
         let known = rows.objects.iter().filter_map(|(row, pose)| {
             let last = row.sightings.last()?;
             let (label, source) = (row.label.clone(), row.source.clone());
-            let known = Known { label, source, last, until: row.span.end, pose: pose.clone() };
+            let (until, pose, colours) = (row.span.end, pose.clone(), row.colours);
+            let known = Known { label, source, last, until, pose, colours };
             Some((row.object?, known))
         });
         Self { known: known.collect(), pose: rows.pose.clone() }
@@ -78,7 +91,9 @@ impl Objects {
         let mut given: BTreeMap<TrackId, EntityId> = BTreeMap::new();
         let mut busy: Vec<(EntityId, Span)> = Vec::new();
         for track in &tracks {
-            if let Some(one) = open.iter().find(|one| one.track == track.id) {
+            let goes_on = open.iter().find(|one| one.track == track.id);
+            if let Some(one) = goes_on.filter(|one| !self.is_otherwise_coloured(one.object, track))
+            {
                 given.insert(track.id, one.object);
                 busy.push((one.object, track.span));
             }
@@ -96,7 +111,8 @@ impl Objects {
             self.learn(object, track, pose);
             open.retain(|one| one.track != track.id);
             open.push(PendingObject { session, track: track.id, object, last: track.span.end });
-            writer.object_track(row(clip, track, object));
+            let colours = self.known.get(&object).and_then(|known| known.colours);
+            writer.object_track(row(clip, track, object, colours));
             found.push(IdentifiedObject { track: track.id, object, before });
         }
         let newest = clip.poses.iter().max_by_key(|pose| pose.stamp);
@@ -120,12 +136,33 @@ impl Objects {
     fn learn(&mut self, object: EntityId, track: &ObjectTrack, pose: Option<Pose>) {
         let Some(last) = track.sightings.last().copied() else { return };
         let until = track.span.end;
+        let before = self.known.get(&object).and_then(|known| known.colours);
+        let colours = track.colours.or(before);
         // Of two tracks of one object the one that ended later tells.
         if self.known.get(&object).is_some_and(|known| known.until > until) {
             return;
         }
         let (label, source) = (track.label.clone(), track.source.clone());
-        self.known.insert(object, Known { label, source, last, until, pose });
+        self.known.insert(object, Known { label, source, last, until, pose, colours });
+    }
+
+    /// Whether a track shows a thing of clearly another colour.
+    fn is_otherwise_coloured(&self, object: EntityId, track: &ObjectTrack) -> bool {
+        let known = self.known.get(&object).and_then(|known| known.colours);
+        known.zip(track.colours).is_some_and(|(known, seen)| known.differ(seen))
+    }
+
+    /// The only known object of that label and colour, where it was seen a short while ago: at whatever place.
+    fn by_colour(&self, track: &ObjectTrack) -> Option<EntityId> {
+        let colours =
+            track.colours.filter(|colours| !COMMON.iter().any(|one| colours.has(*one)))?;
+        let alike = |known: &Known| {
+            known.label == track.label && known.colours.is_none_or(|known| !known.differ(colours))
+        };
+        let mut alike = self.known.iter().filter(|(_, known)| alike(known));
+        let (id, known) = alike.next().filter(|_| alike.next().is_none())?;
+        let lately = track.span.start.secs_since(known.until) <= REMEMBERED_SECS;
+        (known.colours == Some(colours) && lately).then_some(*id)
     }
 
     /// The known object that a new track shows; `None`: one more.
@@ -143,19 +180,31 @@ impl Objects {
             known.label == track.label && known.until <= track.span.start && !taken
         };
         // Tracks of this clip that are not learned yet are in `busy`, those of earlier ones in `known`.
-        let candidates = self.known.iter().filter(|(id, known)| free(id, known));
+        let fits = |id: &EntityId, known: &Known| {
+            free(id, known) && !self.is_otherwise_coloured(*id, track)
+        };
+        let candidates = self.known.iter().filter(|(id, known)| fits(id, known));
+        let elsewhere = || {
+            let id = self.by_colour(track)?;
+            self.known.get(&id).is_some_and(|known| fits(&id, known)).then_some(id)
+        };
+        let is_alike = |known: &Known| known.colours.is_some() && known.colours == track.colours;
         let distances = candidates.filter_map(|(id, known)| {
-            Some((distance(known, first, &track.source, pose)?, *id, known.until))
+            let (rank, far) = distance(known, first, &track.source, pose)?;
+            Some(((!is_alike(known), rank, far), *id, known.until))
         });
         distances
             .min_by(|a, b| {
-                let ((rank, far), (other_rank, other_far)) = (a.0, b.0);
-                rank.cmp(&other_rank)
+                let ((unlike, rank, far), (other_unlike, other_rank, other_far)) = (a.0, b.0);
+                unlike
+                    .cmp(&other_unlike)
+                    .then(rank.cmp(&other_rank))
                     .then(far.total_cmp(&other_far))
                     .then(b.2.cmp(&a.2))
                     .then(a.1.cmp(&b.1))
             })
             .map(|(_, id, _)| id)
+            .or_else(elsewhere)
     }
 }
 
@@ -206,7 +255,12 @@ fn angle(radians: f64) -> f64 {
     (radians + 0.5 * turn).rem_euclid(turn) - 0.5 * turn
 }
 
-fn row(clip: &ClipPercepts, track: &ObjectTrack, object: EntityId) -> ObjectTrackRow {
+fn row(
+    clip: &ClipPercepts,
+    track: &ObjectTrack,
+    object: EntityId,
+    colours: Option<Colours>,
+) -> ObjectTrackRow {
     let scores: f64 = track.sightings.iter().map(|sighting| f64::from(sighting.score)).sum();
     ObjectTrackRow {
         clip: clip.clip,
@@ -218,6 +272,7 @@ fn row(clip: &ClipPercepts, track: &ObjectTrack, object: EntityId) -> ObjectTrac
         sightings: track.sightings.as_slice().into(),
         object: Some(object),
         confidence: (scores / track.sightings.len().max(1) as f64) as f32,
+        colours,
     }
 }
 
@@ -249,6 +304,7 @@ mod tests {
             picture: (640, 480),
             sightings: vec![sighting(from), sighting(to - 0.2)],
             continued: false,
+            colours: None,
         }
     }
 
@@ -341,6 +397,50 @@ mod tests {
             standing(clip(1, 2, cup(3, 61.0, 400.0)), 0.5, 0.5, 2.0),
         ]);
         assert_eq!(numbers.concat(), [(1, 1), (2, 2), (3, 1)]);
+    }
+
+    fn coloured(colours: &str, mut clip: ClipPercepts) -> ClipPercepts {
+        let told = if colours.is_empty() { None } else { Some(colours.parse().unwrap()) };
+        for track in &mut clip.objects {
+            track.colours = told;
+        }
+        clip
+    }
+
+    #[test]
+    fn two_of_clearly_other_colours_are_never_one() {
+        let cup = |id: u64, from: f64, x: f32| vec![seen(id, "cup", from, from + 5.0, x)];
+        let numbers = numbers(&[
+            coloured("red", clip(1, 0, cup(1, 1.0, 100.0))),
+            // At the same spot a blue one, then one of which nothing is settled yet, and turns out red.
+            coloured("blue", clip(1, 1, cup(2, 31.0, 100.0))),
+            coloured("", clip(1, 2, cup(3, 61.0, 110.0))),
+            coloured("red", clip(1, 3, cup(3, 90.0, 110.0))),
+            // A light makes no other thing of it, and the colour outweighs the spot.
+            coloured("orange", clip(1, 4, cup(4, 121.0, 110.0))),
+            coloured("blue", clip(1, 5, cup(5, 151.0, 400.0))),
+        ]);
+        assert_eq!(numbers.concat(), [(1, 1), (2, 2), (3, 2), (3, 1), (4, 1), (5, 2)]);
+    }
+
+    #[test]
+    fn the_only_one_of_its_colour_is_known_again_elsewhere_for_a_while() {
+        let cup = |id: u64, from: f64| vec![seen(id, "cup", from, from + 5.0, 100.0)];
+        let kitchen = |clip| standing(clip, 0.0, 0.0, 0.0);
+        let hall = |clip| standing(clip, 9.0, 0.0, 0.0);
+        let elsewhere = |first: &str, then: &str, clips_later: u32| {
+            let from = 30.0 * f64::from(clips_later) + 1.0;
+            let numbers = numbers(&[
+                kitchen(coloured(first, clip(1, 0, cup(1, 1.0)))),
+                hall(coloured(then, clip(1, clips_later, cup(2, from)))),
+            ]);
+            numbers.concat()[1].1
+        };
+        assert_eq!(elsewhere("red", "red", 1), 1);
+        assert_eq!(elsewhere("red", "red", 30), 2, "too long ago");
+        assert_eq!(elsewhere("white", "white", 1), 2, "so many are");
+        assert_eq!(elsewhere("", "red", 1), 2, "nothing is known of it");
+        assert_eq!(elsewhere("red", "blue", 1), 2);
     }
 
     #[test]

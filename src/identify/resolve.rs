@@ -92,6 +92,7 @@ impl Resolver {
                 body: false,
                 face: given.map(|(id, _)| id),
                 confidence: given.map_or(0.0, |(_, sure)| sure),
+                colours: None,
             });
         }
         for (track, given, confidence) in &faces.late {

@@ -9,6 +9,7 @@ use super::{Scene, Sentence};
 use crate::carrying::{
     Move, came_by_turn, carried, looked_there_until, moves, turned_within, within_reach,
 };
+use crate::colour::Colours;
 use crate::geometry::{Rect, third};
 use crate::identify::IdentifiedObject;
 use crate::ids::{EntityId, SourceId};
@@ -79,9 +80,13 @@ pub(super) fn arrivals(scene: &Scene<'_>) -> Vec<Sentence> {
         let carrier =
             ways.first().filter(|way| way.begins).and_then(|way| carrier(scene, track, way));
         let text = match &carrier {
-            None => format!("{} came into view of {}.", article(&track.label), track.source),
+            None => format!(
+                "{} came into view of {}.",
+                article(&called(scene, track, seen)),
+                track.source
+            ),
             Some(carrier) => {
-                let thing = article(&track.label).to_lowercase();
+                let thing = article(&called(scene, track, seen)).to_lowercase();
                 format!("{} brought {thing} into view of {}.", carrier.who, track.source)
             }
         };
@@ -125,8 +130,10 @@ pub(super) fn ways(scene: &Scene<'_>) -> Vec<Sentence> {
                 (false, false) => format!("to where it is {}", to.words()),
             };
             let text = match &carrier {
-                Some(carrier) => format!("{} carried the {} {whither}.", carrier.who, track.label),
-                None => format!("The {} was moved {whither}.", track.label),
+                Some(carrier) => {
+                    format!("{} carried the {} {whither}.", carrier.who, called(scene, track, seen))
+                }
+                None => format!("The {} was moved {whither}.", called(scene, track, seen)),
             };
             let mut told = sentence(MemoryKind::Episodic, text, way.span, scene, track, seen);
             told.grounds.extend(carrier.map(|carrier| carrier.ground));
@@ -163,7 +170,11 @@ pub(super) fn departures(scene: &Scene<'_>) -> Vec<Sentence> {
         let until = looked.filter_map(|(_, times)| times.last()).max();
         let until = until.map(|until| looked_there_until(&turns, last.at, *until));
         if until.is_some_and(|until| until.secs_since(since) >= GONE_SECS) {
-            let text = format!("The {} was gone from the view of {}.", track.label, track.source);
+            let text = format!(
+                "The {} was gone from the view of {}.",
+                called(scene, track, seen),
+                track.source
+            );
             let span = Span::new(last.at, last.at);
             sentences.push(sentence(MemoryKind::Episodic, text, span, scene, track, seen));
         }
@@ -188,7 +199,7 @@ pub(super) fn locations(scene: &Scene<'_>) -> Vec<Sentence> {
         if open.is_some_and(|(known, _)| known == value) {
             continue;
         }
-        let text = format!("The {} is {value}.", track.label);
+        let text = format!("The {} is {value}.", called(scene, track, seen));
         let mut sentence = sentence(MemoryKind::Semantic, text, span, scene, track, seen);
         sentence.importance = 0.4;
         sentence.fact =
@@ -207,6 +218,12 @@ fn tracks<'a>(
         let track = percepts.objects.iter().find(|track| track.id == seen.track)?;
         Some((track, *seen))
     })
+}
+
+/// What a thing is called, with its colour where that is settled.
+fn called(scene: &Scene<'_>, track: &ObjectTrack, seen: IdentifiedObject) -> String {
+    let colours = track.colours.or_else(|| scene.before.colours(seen.object));
+    Colours::before(colours, &track.label)
 }
 
 fn sentence(
@@ -328,7 +345,16 @@ mod tests {
     fn thing(id: u64, label: &str, sightings: Vec<Sighting>) -> ObjectTrack {
         let span = Span::new(sightings[0].at, sightings[sightings.len() - 1].at.plus_secs(0.2));
         let (id, source, picture) = (TrackId(id), SourceId::new("hall"), (640, 480));
-        ObjectTrack { id, source, span, label: label.into(), picture, sightings, continued: false }
+        ObjectTrack {
+            id,
+            source,
+            span,
+            label: label.into(),
+            picture,
+            sightings,
+            continued: false,
+            colours: None,
+        }
     }
 
     /// A bag that the only one in view carries off after 12 s, a cup that is gone after 10 s, a ball that he came with, and a vase
@@ -342,6 +368,7 @@ mod tests {
             sightings,
             continued: false,
             crowded: false,
+            colours: None,
         };
         let never = 1e6;
         let percepts = ClipPercepts {

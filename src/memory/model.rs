@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::colour::Colours;
 use crate::ids::{
     AnswerId, ClipId, EntityId, EntityKind, MemoryId, ModelHash, SessionId, SourceId, TrackId,
     TurnId,
@@ -115,6 +116,9 @@ pub struct TrackRow {
     pub face: Option<EntityId>,
     /// How sure, 0–1.
     pub confidence: f32,
+    /// Of a body: what colour the clothes above the waist are called, where that is settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub colours: Option<Colours>,
 }
 
 /// An object track of one clip, with the object it was given.
@@ -138,6 +142,17 @@ pub struct ObjectTrackRow {
     pub object: Option<EntityId>,
     /// How sure the detector was, 0–1, the mean over its sightings.
     pub confidence: f32,
+    /// What colour the thing is called, where that is settled by the end of its span.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub colours: Option<Colours>,
+}
+
+impl ObjectTrackRow {
+    /// What the thing is called, with its colour where that is settled: "red cup".
+    #[must_use]
+    pub fn called(&self) -> String {
+        Colours::before(self.colours, &self.label)
+    }
 }
 
 /// A text that was read in one clip.

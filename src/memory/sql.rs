@@ -65,7 +65,7 @@ impl Default for SqlLimits {
 /// Views and their columns, as documented.
 pub(crate) const COLUMNS: [(&str, &str); 15] = [
     ("people", "id, name, aliases, faces, voices, first_seen, last_seen, seen_secs, spoken_secs"),
-    ("sightings", "person, face, source, clip, track, start, \"end\", secs, kind"),
+    ("sightings", "person, face, source, clip, track, start, \"end\", secs, kind, colour"),
     ("visits", "person, start, \"end\", secs, recording"),
     ("utterances", "person, voice, source, clip, turn, start, \"end\", words"),
     (
@@ -76,7 +76,7 @@ pub(crate) const COLUMNS: [(&str, &str); 15] = [
     ("facts", "memory, subject, attribute, value, valid_from, valid_to, confidence, weak"),
     ("decisions", "memory, at, action, other, reason"),
     ("objects", "object, place, since, told_by, memory"),
-    ("object_sightings", "object, label, source, clip, track, start, \"end\", secs"),
+    ("object_sightings", "object, label, source, clip, track, start, \"end\", secs, colour"),
     ("texts", "text, confidence, readings, source, clip, track, start, \"end\", x, y, w, h"),
     ("places", "id, name, frame, x, y, since"),
     ("clips", "id, session, start, \"end\", frames, analysed, dropped"),
@@ -103,7 +103,7 @@ const PLAIN: [&str; 4] = ["answer", "audit", "things", "whose"];
 const VIEWS: &str = "
 CREATE TEMP VIEW sightings AS SELECT w.person, face, source, 's' || session || '/' || clip AS clip,
   'track_' || track AS track, start, \"end\", (\"end\" - start) / 1e9 AS secs,
-  iif(hex(substr(sightings, 1, 8)) GLOB '0[4567]*80', 'body', 'face') AS kind
+  iif(hex(substr(sightings, 1, 8)) GLOB '0[4567]*80', 'body', 'face') AS kind, colour
   FROM $track LEFT JOIN $whose AS w ON w.part = face;
 CREATE TEMP VIEW utterances AS SELECT w.person, voice, source, 's' || session || '/' || clip AS clip,
   'turn_' || turn AS turn, start, \"end\", words
@@ -132,7 +132,7 @@ CREATE TEMP VIEW facts AS SELECT 'memory_' || id AS memory, subject, attribute, 
 CREATE TEMP VIEW decisions AS SELECT 'memory_' || memory AS memory, at, action, 'memory_' || other AS other,
   reason FROM $decision;
 CREATE TEMP VIEW object_sightings AS SELECT object, label, source, 's' || session || '/' || clip AS clip,
-  'track_' || track AS track, start, \"end\", (\"end\" - start) / 1e9 AS secs
+  'track_' || track AS track, start, \"end\", (\"end\" - start) / 1e9 AS secs, colour
   FROM $object_track;
 CREATE TEMP VIEW texts AS SELECT text, confidence, readings, source, 's' || session || '/' || clip AS clip,
   'track_' || track AS track, start, \"end\", x, y, w, h FROM $text_track;

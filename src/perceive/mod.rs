@@ -3,6 +3,7 @@
 pub mod active_speaker;
 pub mod body;
 pub mod camera_motion;
+pub mod colour;
 mod error;
 pub mod face;
 pub mod job_kind;

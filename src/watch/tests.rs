@@ -64,6 +64,7 @@ fn track(clip: ClipId, of: u32, from: i64, to: i64) -> TrackRow {
         body: false,
         face: Some(face(of)),
         confidence: 0.9,
+        colours: None,
     }
 }
 

@@ -6,6 +6,7 @@ use crate::language::clause::{Clause, Kind as Hangs, Role, Wanted};
 use crate::language::lexicon::Lexicon;
 use crate::recall::time_expr::{TimeExpr, When};
 
+use super::clothes;
 use super::folded::Folded;
 use super::of_things::of_things;
 use super::told::Told;
@@ -36,6 +37,7 @@ pub(super) fn parsed(folded: &Folded<'_>, language: &Language) -> Parsed {
         past: question.is_past(),
         yes_no: question.kind == Kind::Whether && told.has_verb() && !question.orders(),
         things: of_things(&question),
+        worn: clothes::worn(&question),
         subjects: question.subjects,
         times,
     }

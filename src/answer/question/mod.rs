@@ -4,6 +4,7 @@
 //! [`Ask::Search`].
 
 mod ask;
+pub(super) mod clothes;
 mod describe;
 mod folded;
 mod of_things;
@@ -15,6 +16,7 @@ use std::sync::OnceLock;
 
 use jiff::tz::TimeZone;
 
+use crate::colour::Colour;
 use crate::ids::EntityId;
 use crate::language::Language;
 use crate::recall::lexer::tokens;
@@ -23,7 +25,7 @@ use crate::time::Timestamp;
 
 use crate::language::lists::Lists;
 use folded::{Folded, Names, Piece};
-pub(super) use of_things::{Beside, Deed, OfThings, Wanted};
+pub(super) use of_things::{Beside, Deed, Named, OfThings, Wanted};
 
 /// Bytes of a question that are read; nobody speaks longer.
 pub(super) const MAX_BYTES: usize = 4096;
@@ -190,6 +192,8 @@ pub(super) struct Parsed {
     pub(super) yes_no: bool,
     /// What it asks of things in view, where it may.
     pub(super) things: Option<OfThings>,
+    /// Colours of clothes by which it asks for somebody.
+    pub(super) worn: Option<Vec<Colour>>,
 }
 
 impl Parsed {

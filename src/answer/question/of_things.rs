@@ -1,6 +1,7 @@
 //! What a question asks of things in view: which, what became of them, and where.
 
 use crate::answer::meaning::Kind;
+use crate::colour::Colour;
 use crate::language::clause::{Clause, Role};
 
 use super::ask::Question;
@@ -19,6 +20,8 @@ pub(in crate::answer) enum Wanted {
     /// With what somebody did it; what is seen there.
     What,
     When,
+    /// What colour it is.
+    Colour,
 }
 
 /// What becomes of a thing.
@@ -36,6 +39,9 @@ pub(in crate::answer) enum Deed {
     Appeared,
     Vanished,
 }
+
+/// What is said of a thing by a verb of being.
+const PREDICATED: &[&str] = &["acomp", "attr", "oprd"];
 
 impl Deed {
     /// The lists of what is done with a thing.
@@ -58,6 +64,13 @@ pub(in crate::answer) enum Beside {
     Near,
 }
 
+/// A noun behind what makes its name, lemmas, and the colours that are told of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::answer) struct Named {
+    pub(in crate::answer) noun: Vec<String>,
+    pub(in crate::answer) colours: Vec<Colour>,
+}
+
 /// A question about things.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::answer) struct OfThings {
@@ -65,8 +78,10 @@ pub(in crate::answer) struct OfThings {
     pub(in crate::answer) deed: Deed,
     /// The noun that tells which, behind what makes its name, lemmas: "tennis ball". Empty: whatever it is.
     pub(in crate::answer) noun: Vec<String>,
-    /// "on the table": how, and the noun as above.
-    pub(in crate::answer) beside: Option<(Beside, Vec<String>)>,
+    /// Colours that it must have: "the red one".
+    pub(in crate::answer) colours: Vec<Colour>,
+    /// "on the table": how, and the noun as above, with its colours.
+    pub(in crate::answer) beside: Option<(Beside, Named)>,
     pub(in crate::answer) side: Option<Side>,
     /// Which of several times.
     pub(in crate::answer) order: Order,
@@ -79,6 +94,9 @@ pub(super) fn of_things(question: &Question<'_>) -> Option<OfThings> {
     let (told, clause) = (question.told, question.clause?);
     if question.is_of_words() || told.says() || question.orders() {
         return None;
+    }
+    if let Some(coloured) = of_colour(question) {
+        return Some(coloured);
     }
     let in_hands = question.asking.as_ref().and_then(|asking| asking.noun);
     let in_hands = question.kind == Kind::Whose && in_hands.is_some_and(|at| told.is("hands", at));
@@ -102,18 +120,44 @@ pub(super) fn of_things(question: &Question<'_>) -> Option<OfThings> {
     let noun = thing(question, clause, deed)?;
     let side = describe::side(told);
     let beside = beside(told, noun);
-    let named = noun.map_or_else(|| Some(Vec::new()), |at| name(told, at))?;
+    let mut named = noun.map_or_else(|| Some(Named::default()), |at| name(told, at))?;
+    if wanted == Wanted::Whether {
+        // "Is the cup red?"
+        let said = told.under(told.verb(clause), PREDICATED);
+        named.colours.extend(said.filter_map(|at| Colour::named(&told.form(at))));
+    }
     // "What is it?", "What is a cup?"
     let open = wanted == Wanted::What && deed == Deed::Seen;
     let told_where = side.is_some() || beside.is_some();
     let which = question.kind == Kind::Which && noun.is_some();
-    if open && !(which || told_where && named.is_empty()) {
+    if open && !(which || told_where && named.noun.is_empty()) {
         return None;
     }
     let idle = matches!(wanted, Wanted::Who | Wanted::When | Wanted::Whether) && noun.is_none();
     let is_now = deed == Deed::Seen && question.is_present();
     let order = question.order;
-    (!idle).then_some(OfThings { wanted, deed, noun: named, beside, side, order, is_now })
+    let Named { noun, colours } = named;
+    (!idle).then_some(OfThings { wanted, deed, noun, colours, beside, side, order, is_now })
+}
+
+/// "What colour is the cup?", "What is the colour of the cup on the table?"
+fn of_colour(question: &Question<'_>) -> Option<OfThings> {
+    let told = question.told;
+    let asks = matches!(question.kind, Kind::Which | Kind::Thing);
+    let is_colour = |at: &usize| told.is("colouring", *at);
+    let colour = told.all().find(is_colour).filter(|_| asks && told.is("being", question.verb))?;
+    let noun = told.all().find(|&at| at > colour && is_thing(told, at))?;
+    let Named { noun: named, colours } = name(told, noun)?;
+    Some(OfThings {
+        wanted: Wanted::Colour,
+        deed: Deed::Seen,
+        noun: named,
+        colours,
+        beside: beside(told, Some(noun)),
+        side: describe::side(told),
+        order: question.order,
+        is_now: false,
+    })
 }
 
 /// What becomes of the thing: by the verb with its particle, or by one of being and seeing.
@@ -183,11 +227,8 @@ fn is_thing(told: &Told<'_>, at: usize) -> bool {
         && (told.tells(at) || told.is("items", at))
 }
 
-/// A noun behind what makes its name; empty for any thing. `None`: it is described by what no detector tells, or somebody's.
-fn name(told: &Told<'_>, at: usize) -> Option<Vec<String>> {
-    if told.is("items", at) {
-        return Some(Vec::new());
-    }
+/// A noun behind what makes its name, and its colours; no noun for any thing. `None`: it is described by what no detector tells, or somebody's.
+fn name(told: &Told<'_>, at: usize) -> Option<Named> {
     if told.under(at, &["poss"]).next().is_some() {
         return None;
     }
@@ -201,12 +242,19 @@ fn name(told: &Told<'_>, at: usize) -> Option<Vec<String>> {
         .under(at, &["compound", "amod", "nmod"])
         .filter(|&word| word < at && !idle(word))
         .collect();
+    let colour = |word: &usize| Colour::named(&told.form(*word));
+    let colours = words.iter().filter_map(colour).collect();
+    words.retain(|word| colour(word).is_none());
+    if told.is("items", at) {
+        return Some(Named { noun: Vec::new(), colours });
+    }
     words.push(at);
-    Some(words.into_iter().map(|word| told.lemma(word).to_lowercase()).collect())
+    let noun = words.into_iter().map(|word| told.lemma(word).to_lowercase()).collect();
+    Some(Named { noun, colours })
 }
 
 /// Beside what it is said to be, `of` being the thing itself.
-fn beside(told: &Told<'_>, of: Option<usize>) -> Option<(Beside, Vec<String>)> {
+fn beside(told: &Told<'_>, of: Option<usize>) -> Option<(Beside, Named)> {
     const HOW: [(&str, Beside); 3] =
         [("upon", Beside::On), ("within", Beside::On), ("nearby", Beside::Near)];
     told.all().find_map(|at| {

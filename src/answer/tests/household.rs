@@ -96,6 +96,7 @@ impl<'a> Scene<'a> {
                 body: false,
                 face: who.face,
                 confidence: 0.9,
+                colours: None,
             });
             self.remember(
                 MemoryKind::Episodic,
@@ -327,6 +328,7 @@ impl Household {
                 .collect(),
             object: Some(cup),
             confidence: 0.8,
+            colours: None,
         });
         remember(
             &mut draft,

@@ -45,6 +45,7 @@ fn thing(draft: &mut Draft, object: EntityId, label: &str, track: u64, seen: Vec
         sightings: seen.as_slice().into(),
         object: Some(object),
         confidence: 0.8,
+        colours: None,
     });
 }
 
@@ -86,6 +87,7 @@ fn furnished() -> Household {
         body: true,
         face: Some(house.ben_face),
         confidence: 0.9,
+        colours: None,
     });
     draft.commit().unwrap();
     house
@@ -147,6 +149,80 @@ fn who_carried_a_thing_is_told_by_whose_way_it_went() {
         let all = pieces.iter().filter(|p| **p != "?").all(|piece| answer.answer.contains(piece));
         assert!(all && answer.abstained == abstain, "{text}\n   {}", answer.answer);
         assert!(abstain || answer.evidence[0].start >= local("2026-03-02T17:31:30"), "{text}");
+    }
+}
+
+/// A red cup and a blue one on a table; Ben, who is seen in yellow, and somebody unknown in red.
+fn coloured() -> Household {
+    let house = Household::new();
+    let mut draft = house.memory.begin(local("2026-03-02T17:32:00"));
+    let mut new = || draft.new_entity(EntityKind::Object);
+    let (red, blue, plain) = (new(), new(), new());
+    for (object, track, x, label, colours) in [
+        (red, 60, 100.0, "cup", Some("red")),
+        (blue, 61, 500.0, "cup", Some("blue")),
+        (plain, 62, 300.0, "vase", None),
+    ] {
+        let seen = looks((91.0, 119.0), ((x, 300.0), (x, 300.0)), (40.0, 50.0));
+        let (clip, span) = of_clip(&seen);
+        draft.object_track(ObjectTrackRow {
+            clip,
+            track: TrackId(track),
+            source: SourceId::new("camera"),
+            span,
+            label: label.into(),
+            picture: (640, 480),
+            sightings: seen.as_slice().into(),
+            object: Some(object),
+            confidence: 0.8,
+            colours: colours.map(|colours| colours.parse().unwrap()),
+        });
+    }
+    for (track, face, colours) in [(70, Some(house.ben_face), "yellow"), (71, None, "red")] {
+        let seen = looks((91.0, 98.0), ((200.0, 300.0), (200.0, 300.0)), (80.0, 300.0));
+        let (clip, span) = of_clip(&seen);
+        draft.track(TrackRow {
+            clip,
+            track: TrackId(track),
+            source: SourceId::new("camera"),
+            span,
+            sightings: seen.as_slice().into(),
+            picture: false,
+            body: true,
+            face,
+            confidence: if face.is_some() { 0.9 } else { 0.0 },
+            colours: Some(colours.parse().unwrap()),
+        });
+    }
+    draft.commit().unwrap();
+    house
+}
+
+#[test]
+fn colours_tell_which_thing_and_who_wore_what_and_nothing_else() {
+    let house = coloured();
+    if !house.reads_meaning() {
+        return;
+    }
+    for (text, pieces) in [
+        ("What colour is the vase?", &["?"][..]),
+        ("Is there a red cup on the left?", &["Yes"]),
+        ("Is there a red cup on the right?", &["?"]),
+        ("How many red cups are here?", &["one red cup"]),
+        ("How many cups are here?", &["2 cups"]),
+        ("What colour is the cup on the right?", &["blue"]),
+        ("What colour is the red cup?", &["red"]),
+        ("Who was wearing yellow?", &["Ben", "yellow"]),
+        ("Who wore a yellow jacket?", &["Ben", "yellow"]),
+        ("Who wore a red shirt?", &["somebody I could not identify", "red"]),
+        ("Who wore yellow shoes?", &["?"]),
+        ("Who was wearing green?", &["?"]),
+    ] {
+        let answer = ask(&house, text);
+        let abstain = pieces.first() == Some(&"?");
+        let told = answer.answer.to_lowercase();
+        let all = pieces.iter().filter(|p| **p != "?").all(|p| told.contains(&p.to_lowercase()));
+        assert!(all && answer.abstained == abstain, "{text}\n   {}", answer.answer);
     }
 }
 

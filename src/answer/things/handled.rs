@@ -236,7 +236,7 @@ impl Thing<'_> {
 impl Handling {
     /// "Ben took the teddy bear at 17:30:05"
     pub(super) fn told(&self, reading: &Reading) -> String {
-        let (thing, at) = (&self.row.label, reading.wording.at(self.span.start));
+        let (thing, at) = (self.row.called(), reading.wording.at(self.span.start));
         let who = match self.who {
             Some(person) => reading.introduce(person),
             None => "somebody I could not identify".to_owned(),

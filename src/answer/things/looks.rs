@@ -1,10 +1,10 @@
 //! Looks at things: what one picture showed at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::answer::document::Evidence;
-use crate::answer::question::{Beside, Side};
+use crate::answer::question::{Beside, Named, Side};
 use crate::answer::reading::{GATHERED, Reading, mean, touch};
 use crate::geometry::{Rect, third};
 use crate::ids::{EntityId, SourceId};
@@ -87,7 +87,7 @@ impl Looks {
     pub(super) fn beside(
         mut self,
         reading: &Reading,
-        how: Option<&(Beside, Vec<String>)>,
+        how: Option<&(Beside, Named)>,
         others: &[EntityId],
     ) -> Self {
         let Some((how, _)) = how else { return self };
@@ -98,6 +98,11 @@ impl Looks {
             there.any(|other| stands(*how, seen.bbox, other.bbox))
         });
         self
+    }
+
+    /// The things in them, ascending.
+    pub(super) fn all(&self) -> BTreeSet<EntityId> {
+        self.0.values().flatten().map(|seen| seen.object).collect()
     }
 
     /// Only those things.
@@ -155,7 +160,7 @@ impl Look {
     pub(super) fn evidence(&self, reading: &Reading) -> Vec<Evidence> {
         let moment = Span::new(self.at, self.at);
         let of = |one: &Seen| {
-            let text = format!("A {} was in view of {}.", one.row.label, one.row.source);
+            let text = format!("A {} was in view of {}.", one.row.called(), one.row.source);
             evidence_of(
                 reading,
                 &one.row,

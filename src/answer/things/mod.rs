@@ -21,11 +21,12 @@ use crate::time::{Span, Timestamp};
 use super::document::Evidence;
 use super::objects;
 use super::persons::Names;
-use super::question::{Deed, OfThings, Order, Parsed, Subject, Wanted};
+use super::question::{Deed, Named, OfThings, Order, Parsed, Subject, Wanted};
 use super::reading::{GATHERED, Reading, hull};
 use super::reply::Reply;
 use super::who::{told, unrecorded};
 use super::wording::{list, sentence};
+use crate::colour::{Colour, Colours};
 use handled::{Handling, What, handlings};
 use kinds::Kinds;
 use looks::{Look, Looks, several};
@@ -44,14 +45,15 @@ pub(super) fn asked(
 ) -> Option<Reply> {
     let asked = parsed.things.as_ref()?;
     let kinds = Kinds::seen(reading);
-    let wanted = kinds.named(language?, &asked.noun);
+    let named = Named { noun: asked.noun.clone(), colours: asked.colours.clone() };
+    let wanted = kinds.named(language?, &named);
     if wanted.is_empty() {
         return None;
     }
     let others = match &asked.beside {
         None => Vec::new(),
-        Some((_, noun)) => {
-            let found = kinds.named(language?, noun);
+        Some((_, named)) => {
+            let found = kinds.named(language?, named);
             // Of a table that no detector saw memories may tell.
             if found.is_empty() {
                 return None;
@@ -95,6 +97,7 @@ struct Question<'a> {
 impl Question<'_> {
     fn reply(&self) -> Option<Reply> {
         match (self.asked.wanted, self.asked.deed) {
+            (Wanted::Colour, _) => self.colour(),
             (Wanted::Count, Deed::Seen) => Some(self.count()),
             (Wanted::Count, _) => None,
             (Wanted::What, Deed::Seen) => Some(self.listed()),
@@ -114,11 +117,45 @@ impl Question<'_> {
 
     /// "cup", "fruit": as the question calls it, else as the detector does.
     fn called(&self) -> String {
-        match (self.asked.noun.is_empty(), self.wanted.keys().next()) {
+        let called = match (self.asked.noun.is_empty(), self.wanted.keys().next()) {
             (false, _) => self.asked.noun.join(" "),
             (true, Some(label)) if self.wanted.len() == 1 => label.clone(),
             (true, _) => "thing".to_owned(),
+        };
+        coloured(&self.asked.colours, called)
+    }
+
+    /// "What colour is the cup?": of each that is meant and was told a colour of.
+    fn colour(&self) -> Option<Reply> {
+        let reading = self.reading;
+        let looks = self.looks();
+        let mut found: Vec<(Colours, Arc<ObjectTrackRow>)> = Vec::new();
+        for object in looks.all() {
+            let by = reading.time_asked();
+            let Some(row) = reading.view.last_track_of(object, by) else { continue };
+            found.extend(row.colours.map(|colours| (colours, row)));
         }
+        // The one that was seen last comes first.
+        found.sort_by_key(|(_, row)| std::cmp::Reverse((row.span.end, row.object)));
+        found.truncate(TOLD);
+        if found.is_empty() {
+            return None;
+        }
+        let told = |(colours, row): &(Colours, Arc<ObjectTrackRow>)| {
+            format!("{colours} (I last saw it {})", reading.wording.at(row.span.end))
+        };
+        let told: Vec<String> = found.iter().map(told).collect();
+        let thing = coloured(&self.asked.colours, self.asked.noun.join(" "));
+        let text = match told.as_slice() {
+            [one] => format!("the {thing}{} is {one}.", self.place()),
+            several => format!("I know {} of that kind: {}.", several.len(), list(several)),
+        };
+        let entities = found.iter().filter_map(|(_, row)| row.object).collect();
+        let evidence = found.iter().take(GATHERED).map(|(_, row)| {
+            let text = sentence(&format!("the {} was in view of {}.", row.called(), row.source));
+            reading.object_evidence(row, text)
+        });
+        Some(Reply::known(sentence(&text), entities, evidence.collect()))
     }
 
     /// Looks at the wanted things in the times asked, else lately where it asks for now, else ever.
@@ -318,7 +355,8 @@ impl Question<'_> {
         let side = self.asked.side.map_or("", looks::side_words);
         match &self.asked.beside {
             Some((how, noun)) => {
-                format!("{side} {} the {}", looks::beside_words(*how), noun.join(" "))
+                let other = coloured(&noun.colours, noun.noun.join(" "));
+                format!("{side} {} the {other}", looks::beside_words(*how))
             }
             None => side.to_owned(),
         }
@@ -331,6 +369,12 @@ impl Question<'_> {
         }
         told(self.reading)
     }
+}
+
+/// "red cup": what a question calls it.
+fn coloured(colours: &[Colour], called: String) -> String {
+    let words = colours.iter().map(|colour| colour.word().to_owned());
+    words.chain([called]).collect::<Vec<_>>().join(" ")
 }
 
 /// Where a thing was seen in those times, in time order; of all times the newest rows.

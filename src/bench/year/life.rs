@@ -246,6 +246,7 @@ impl<'a> Life<'a> {
             body: false,
             face: Some(met.face),
             confidence: 0.8,
+            colours: None,
         });
         let text = format!("<{}> was in view of front for {:.0} s.", met.person, span.secs());
         let row = MemoryRow {

@@ -140,6 +140,7 @@ fn show_clip(view: &View, id: ClipId) -> Result<Value, Refusal> {
                 "person": person,
                 "name": person.and_then(|id| name_of(view, id)),
                 "sightings": track.sightings.len(),
+                "colour": track.colours,
             })
         })
         .collect();
@@ -156,6 +157,7 @@ fn show_clip(view: &View, id: ClipId) -> Result<Value, Refusal> {
                 "object": track.object,
                 "name": track.object.and_then(|id| name_of(view, id)),
                 "sightings": track.sightings.len(),
+                "colour": track.colours,
             })
         })
         .collect();

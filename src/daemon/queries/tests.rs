@@ -68,6 +68,7 @@ pub(crate) fn small_memory_with(dir: &std::path::Path, options: &StoreOptions) -
             body: false,
             face: Some(face),
             confidence: 0.9,
+            colours: None,
         });
     }
     for (number, start, who, text) in [(1, 2.0, Some(voice), "hello there"), (2, 27.0, None, "hm")]
@@ -129,6 +130,7 @@ pub(crate) fn found(memory: &Memory, track: u64, label: &str) -> EntityId {
             .collect(),
         object: Some(object),
         confidence: 0.9,
+        colours: None,
     });
     draft.commit().unwrap();
     object

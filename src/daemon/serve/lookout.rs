@@ -156,6 +156,7 @@ fn open(present: &PresentState, faces: &Faces) -> Vec<Appearance> {
             body: false,
             face: Some(track.provisional.unwrap_or_else(nobody)),
             confidence: track.similarity.unwrap_or_default(),
+            colours: None,
         })))
     });
     let heard = present.turns.iter().filter_map(|turn| {

@@ -296,6 +296,7 @@ fn remember(memory: &Memory, session: &SessionSettings, index: u32) {
             confidence: 0.9,
             picture: false,
             body: false,
+            colours: None,
         });
         let text = format!("<{}> was in view of front for 5 s.", people[number]);
         let grounds = vec![Ground::Track(clip, TrackId(u64::from(index * 8 + number)))];

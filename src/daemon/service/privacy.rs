@@ -263,6 +263,7 @@ pub(super) mod tests {
             confidence: 0.9,
             picture: false,
             body: false,
+            colours: None,
         });
         draft.exemplar(Exemplar {
             entity: face,

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::camera::Bearing;
+use crate::colour::Colours;
 use crate::ids::{EntityId, Seq, SessionId, SourceId, TrackId, TurnId};
 use crate::percept::SoundKind;
 use crate::time::Timestamp;
@@ -70,6 +71,9 @@ pub enum PerceptLine {
         face: Option<EntityId>,
         /// Whose it is, as resolved now; `None`: somebody whose face was not seen.
         person: Option<EntityId>,
+        /// What colour the clothes above the waist are called, where that is settled.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        colour: Option<Colours>,
     },
     /// A thing in a frame in which things were looked for.
     Object {
@@ -93,6 +97,9 @@ pub enum PerceptLine {
         session: SessionId,
         /// Which thing it is.
         object: Option<EntityId>,
+        /// What colour it is called, where that is settled.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        colour: Option<Colours>,
     },
     /// A text in view.
     Text {
@@ -275,6 +282,7 @@ impl View {
                         session: track.clip.session,
                         face: track.face,
                         person,
+                        colour: track.colours,
                     });
                     continue;
                 }
@@ -305,6 +313,7 @@ impl View {
                     track: track.track,
                     session: track.clip.session,
                     object: track.object,
+                    colour: track.colours,
                 });
             }
         }

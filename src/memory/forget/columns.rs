@@ -32,7 +32,7 @@ pub(super) const COLUMNS: [(&str, &[(&str, Holds)]); 29] = [
     ("session", &[("sha256", Code), ("path", Label), ("selection", Key)]),
     ("clip", &[("key_frames", Row)]),
     ("entity", &[("id", Code)]),
-    ("track", &[("source", Label), ("face", Code), ("sightings", Code)]),
+    ("track", &[("source", Label), ("face", Code), ("sightings", Code), ("colour", Code)]),
     (
         "turn",
         &[
@@ -77,7 +77,16 @@ pub(super) const COLUMNS: [(&str, &[(&str, Holds)]); 29] = [
     ("watch", &[("entity", Code), ("rule", Row)]),
     ("passage", &[("document", Label), ("heading", Words)]),
     ("firing", &[("entity", Code), ("source", Label), ("state", Code)]),
-    ("object_track", &[("source", Label), ("label", Code), ("object", Code), ("sightings", Code)]),
+    (
+        "object_track",
+        &[
+            ("source", Label),
+            ("label", Code),
+            ("object", Code),
+            ("sightings", Code),
+            ("colour", Code),
+        ],
+    ),
     ("text_track", &[("source", Label), ("text", Row)]),
     ("sound_event", &[("source", Label), ("what", Label)]),
     ("camera_move", &[("source", Label)]),

@@ -188,6 +188,14 @@ pub(super) fn or_null<T>(value: Option<T>, bind: impl FnOnce(T) -> Value) -> Val
     value.map_or(Value::Null, bind)
 }
 
+/// Without the last value where that is none: what rows of before did not know changes no hash of them.
+pub(super) fn without_null(mut values: Vec<Value>) -> Vec<Value> {
+    if values.last() == Some(&Value::Null) {
+        values.pop();
+    }
+    values
+}
+
 pub(super) fn json(value: &impl serde::Serialize) -> Value {
     // Rows are plain structs with text keys: serialising them cannot fail.
     Value::Text(serde_json::to_string(value).unwrap_or_default())

@@ -6,7 +6,9 @@ use rusqlite::types::Value;
 
 use super::shelved::{read_object_track, write_object_track};
 use super::sightings::{OfWhat, sightings_blob, sightings_from};
-use super::{Columns, RowError, SourceOrdinals, int, large, or_null, real, text, time};
+use super::{
+    Columns, RowError, SourceOrdinals, int, large, or_null, real, text, time, without_null,
+};
 use crate::ids::{ClipId, EntityId, TrackId};
 use crate::memory::model::ObjectTrackRow;
 use crate::memory::versions::shelf::Shelf;
@@ -29,6 +31,7 @@ impl Temporal for ObjectTrackRow {
         "object",
         "confidence",
         "sightings",
+        "colour",
     ];
 
     const NUMBERED: Numbered = Numbered::InClip;
@@ -55,6 +58,7 @@ impl Temporal for ObjectTrackRow {
             or_null(self.object, text),
             real(self.confidence),
             sightings_blob(&self.sightings, OfWhat::default()),
+            or_null(self.colours, text),
         ]
     }
 
@@ -74,13 +78,14 @@ impl Temporal for ObjectTrackRow {
                 let read = sightings_from(&bytes);
                 read.ok_or_else(|| columns.fail("sightings are cut off"))?.0
             },
+            colours: columns.parsed_or_null()?,
         })
     }
 
     fn canonical(&self, sources: &mut SourceOrdinals) -> Vec<Value> {
         let mut values = self.bind();
         values[3] = int(sources.of(&self.source));
-        values
+        without_null(values)
     }
 
     fn span(&self) -> Option<Span> {

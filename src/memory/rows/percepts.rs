@@ -23,6 +23,7 @@ use super::shelved::{
 use super::sightings::{OfWhat, sightings_blob, sightings_from};
 use super::{
     Columns, RowError, SourceOrdinals, digest, int, json, large, or_null, real, text, time,
+    without_null,
 };
 
 impl Temporal for Session {
@@ -151,8 +152,18 @@ impl Temporal for Clip {
 impl Temporal for TrackRow {
     type Key = (ClipId, TrackId);
     const TABLE: &'static str = "track";
-    const COLUMNS: &'static [&'static str] =
-        &["session", "clip", "track", "source", "start", "end", "face", "confidence", "sightings"];
+    const COLUMNS: &'static [&'static str] = &[
+        "session",
+        "clip",
+        "track",
+        "source",
+        "start",
+        "end",
+        "face",
+        "confidence",
+        "sightings",
+        "colour",
+    ];
 
     const NUMBERED: Numbered = Numbered::InClip;
 
@@ -175,6 +186,7 @@ impl Temporal for TrackRow {
             or_null(self.face, text),
             real(self.confidence),
             sightings_blob(&self.sightings, OfWhat { picture: self.picture, body: self.body }),
+            or_null(self.colours, text),
         ]
     }
 
@@ -198,13 +210,14 @@ impl Temporal for TrackRow {
             },
             picture: of.picture,
             body: of.body,
+            colours: columns.parsed_or_null()?,
         })
     }
 
     fn canonical(&self, sources: &mut SourceOrdinals) -> Vec<Value> {
         let mut values = self.bind();
         values[3] = int(sources.of(&self.source));
-        values
+        without_null(values)
     }
 
     fn span(&self) -> Option<Span> {

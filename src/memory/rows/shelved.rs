@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use crate::colour::{Colour, Colours};
 use crate::geometry::Rect;
 use crate::ids::{
     AnswerId, ClipId, EntityId, EntityKind, MemoryId, ModelHash, SessionId, SourceId, TrackId,
@@ -65,6 +66,12 @@ impl Writer<'_> {
         if let Some(value) = value {
             write(self, value);
         }
+    }
+
+    fn colours(&mut self, colours: Option<Colours>) {
+        let each = colours.into_iter().flat_map(Colours::each).map(|colour| colour as u8 + 1);
+        let mut each = each.chain([0, 0]);
+        self.0.extend(each.by_ref().take(2));
     }
 
     fn clip(&mut self, clip: ClipId) {
@@ -170,6 +177,19 @@ impl<'b> Reader<'b> {
             0 => Some(None),
             _ => read(self).map(Some),
         }
+    }
+
+    fn colours(&mut self) -> Option<Option<Colours>> {
+        let colour = |byte: u8| match byte {
+            0 => Some(None),
+            number => Colour::ALL.get(usize::from(number - 1)).copied().map(Some),
+        };
+        let (first, second) = (colour(self.byte()?)?, colour(self.byte()?)?);
+        Some(
+            first.map(|first| {
+                second.map_or(Colours::one(first), |second| Colours::two(first, second))
+            }),
+        )
     }
 
     fn clip(&mut self) -> Option<ClipId> {
@@ -446,6 +466,7 @@ pub(super) fn write_track(row: &TrackRow, into: &mut Vec<u8>) {
     out.byte(u8::from(row.picture) | u8::from(row.body) << 1);
     out.maybe(row.face, Writer::entity);
     out.small(row.confidence.to_bits());
+    out.colours(row.colours);
 }
 
 /// The sightings stay where they are.
@@ -462,6 +483,7 @@ pub(super) fn read_track(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<Trac
         body: of & 2 != 0,
         face: from.maybe(Reader::entity)?,
         confidence: from.small().map(f32::from_bits)?,
+        colours: from.colours()?,
     })
 }
 
@@ -473,6 +495,7 @@ pub(super) fn write_object_track(row: &ObjectTrackRow, into: &mut Vec<u8>) {
     out.small(row.picture.1);
     out.maybe(row.object, Writer::entity);
     out.small(row.confidence.to_bits());
+    out.colours(row.colours);
 }
 
 /// As of [`read_track`].
@@ -488,6 +511,7 @@ pub(super) fn read_object_track(shelf: &Arc<Shelf>, at: u64, len: usize) -> Opti
         picture: (from.small()?, from.small()?),
         object: from.maybe(Reader::entity)?,
         confidence: from.small().map(f32::from_bits)?,
+        colours: from.colours()?,
     })
 }
 
@@ -693,6 +717,7 @@ mod tests {
                     body: true,
                     face,
                     confidence: 0.5,
+                    colours: None,
                 });
                 there_and_back(&ObjectTrackRow {
                     clip,
@@ -704,6 +729,7 @@ mod tests {
                     sightings: sightings.into(),
                     object: face,
                     confidence: 0.5,
+                    colours: Some(Colours::two(Colour::Red, Colour::Grey)),
                 });
             }
         }

@@ -88,6 +88,7 @@ fn track(index: u32, number: u64, of: Option<EntityId>, start: i64, secs: i64) -
         body: false,
         face: of,
         confidence: 0.8,
+        colours: None,
     }
 }
 

@@ -18,6 +18,7 @@ fn seen(index: u32, number: u64, of: u32, label: &str, start: i64) -> ObjectTrac
         sightings: face.sightings,
         object: Some(object(of)),
         confidence: 0.75,
+        colours: None,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::colour::Colours;
 use crate::ids::{ClipId, EntityId, EntityKind, TrackId};
 use crate::mention;
 use crate::time::Timestamp;
@@ -91,6 +92,21 @@ impl View {
             })
         };
         actor.or_else(|| teller().map(|voice| self.resolve(voice).to_string()))
+    }
+
+    /// What colour an object is, where that is settled.
+    #[must_use]
+    pub fn colours(&self, object: EntityId) -> Option<Colours> {
+        self.last_track_of(object, Timestamp::MAX).and_then(|row| row.colours)
+    }
+
+    /// What a fact is about, in words, with the colour of a thing that a detector found: "red cup". A thing that was given a name has that alone.
+    #[must_use]
+    pub fn described(&self, subject: &str) -> String {
+        let called = self.thing(subject);
+        let object = subject.parse().ok().filter(|id: &EntityId| id.kind == EntityKind::Object);
+        let unnamed = object.filter(|id| self.label(*id).is_some_and(|label| *called == *label));
+        Colours::before(unnamed.and_then(|id| self.colours(id)), &called)
     }
 
     /// What an object is, in the detector's words; `None` for what no detector found.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::colour::ColourVotes;
 use crate::config::Objects;
 use crate::geometry::Rect;
 use crate::ids::{SourceId, TrackId};
@@ -48,6 +49,7 @@ pub struct BodyHistory {
     clothes: Option<Clothes>,
     /// See [`BodyTrack::crowded`].
     crowded: bool,
+    colours: ColourVotes,
 }
 
 impl TrackPayload for BodyHistory {
@@ -59,11 +61,15 @@ impl TrackPayload for BodyHistory {
     }
 
     fn begin(object: &Object) -> Self {
-        Self { clothes: object.clothes.clone(), crowded: false }
+        let colours = ColourVotes::default();
+        Self { clothes: object.clothes.clone(), crowded: false, colours }
     }
 
     fn see(&mut self, _at: Timestamp, object: &Object) {
         // Of a crowd the box shows another's clothes, too.
+        if !self.crowded {
+            self.colours.see(object.colours);
+        }
         let Some(new) = object.clothes.as_ref().filter(|_| !self.crowded) else { return };
         match &mut self.clothes {
             Some(known) => {
@@ -93,7 +99,8 @@ impl TrackPayload for BodyHistory {
 
     fn track(self, part: Part, _step_secs: f64) -> BodyTrack {
         let Part { id, source, span, sightings, continued } = part;
-        BodyTrack { id, source, span, sightings, continued, crowded: self.crowded }
+        let (crowded, colours) = (self.crowded, self.colours.settled());
+        BodyTrack { id, source, span, sightings, continued, crowded, colours }
     }
 }
 
@@ -261,7 +268,16 @@ mod tests {
         let bbox = Rect { x, y: 100.0, w: 60.0, h: 160.0 };
         let clothes = Some(Clothes(vec![1.0]));
         let label = "person".into();
-        Object { bbox, label, score: 0.8, least: 0.0, bearing: None, picture: (640, 480), clothes }
+        Object {
+            bbox,
+            label,
+            score: 0.8,
+            least: 0.0,
+            bearing: None,
+            picture: (640, 480),
+            clothes,
+            colours: None,
+        }
     }
 
     fn follow(tracker: &mut BodyTracker, step: i64, places: &[f32]) {

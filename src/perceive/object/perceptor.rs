@@ -14,6 +14,7 @@ use crate::config::{Config, find_file};
 use crate::ids::ModelHash;
 use crate::perceive::PerceiveError;
 use crate::perceive::body::{BodyTracker, clothes};
+use crate::perceive::colour::{self, Light};
 use crate::perceive::perceptor::{Moment, PicturePerceptor, View};
 use crate::percept::{BodyTrack, Object, ObjectTrack};
 use crate::runtime::onnx::INTRA_OP_THREADS;
@@ -182,13 +183,19 @@ impl PicturePerceptor for Things {
         let counts = |one: &Detection| {
             &*one.label == PERSON || !ignored.iter().any(|label| **label == *one.label)
         };
+        let found: Vec<Detection> = found.into_iter().filter(counts).collect();
+        let light = (!found.is_empty()).then(|| Light::of(picture));
         let object = |Detection { bbox, label, score, least }| {
             let bearing = camera.and_then(|camera| camera.bearing(bbox.centre()));
-            let clothes = (&*label == PERSON).then(|| clothes(picture, bbox));
+            let is_person = &*label == PERSON;
+            let clothes = is_person.then(|| clothes(picture, bbox));
+            let colours = light.as_ref().and_then(|light| match is_person {
+                true => colour::of_clothes(picture, bbox, light),
+                false => colour::of_thing(picture, bbox, light),
+            });
             let picture = picture.dimensions();
-            Object { bbox, label, score, least, bearing, picture, clothes }
+            Object { bbox, label, score, least, bearing, picture, clothes, colours }
         };
-        let found = found.into_iter().filter(counts).collect();
         let found = one_per_box(found, |one| &*one.label == PERSON);
         Ok(Some(found.into_iter().map(object).collect()))
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::detect::ONE_BOX;
+use crate::colour::ColourVotes;
 use crate::config::Objects;
 use crate::perceive::track::{
     GatingThresholds, Outline, Part, TrackPayload, Tracker, TrackerSettings,
@@ -38,14 +39,27 @@ impl TrackerSettings {
     }
 }
 
-/// What the track of a thing knows of it: what it was called and how surely in all, by label, and the size of the pictures.
+/// A look names another colour than the one that is settled from so sure on; where it takes so much of the place, the thing is the
+/// same in another light, else it is another thing.
+const OTHER_COLOUR: f32 = 0.6;
+const SAME_PLACE: f32 = 0.5;
+
+/// What the track of a thing knows of it: what it was called and how surely in all, by label, the size of the pictures, and its colour.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ObjectHistory {
     votes: BTreeMap<Arc<str>, f32>,
     picture: (u32, u32),
+    colours: ColourVotes,
 }
 
 impl ObjectHistory {
+    /// Whether the look shows a thing of clearly another colour.
+    fn is_otherwise_coloured(&self, object: &Object) -> bool {
+        let named = object.colours.filter(|named| named.sure >= OTHER_COLOUR);
+        let known = self.colours.settled().zip(named);
+        known.is_some_and(|(known, named)| known.differ(named.colours))
+    }
+
     /// What it was called most surely so far.
     fn label(&self) -> Arc<str> {
         let best = self.votes.iter().rev().max_by(|a, b| a.1.total_cmp(b.1));
@@ -66,16 +80,20 @@ impl TrackPayload for ObjectHistory {
     }
 
     fn begin(object: &Object) -> Self {
-        Self { votes: BTreeMap::new(), picture: object.picture }
+        Self { votes: BTreeMap::new(), picture: object.picture, colours: ColourVotes::default() }
     }
 
     fn see(&mut self, _at: Timestamp, object: &Object) {
         self.picture = object.picture;
+        self.colours.see(object.colours);
         *self.votes.entry(object.label.clone()).or_default() += object.score;
     }
 
     /// ByteTrack keeps classes apart; what takes all of its place is it under another name.
     fn admits(&self, object: &Object, iou: f32) -> bool {
+        if iou < SAME_PLACE && self.is_otherwise_coloured(object) {
+            return false;
+        }
         self.votes.contains_key(&object.label) || iou >= ONE_BOX
     }
 
@@ -95,8 +113,8 @@ impl TrackPayload for ObjectHistory {
 
     fn track(self, part: Part, _step_secs: f64) -> ObjectTrack {
         let Part { id, source, span, sightings, continued } = part;
-        let (label, picture) = (self.label(), self.picture);
-        ObjectTrack { id, source, span, label, picture, sightings, continued }
+        let (label, picture, colours) = (self.label(), self.picture, self.colours.settled());
+        ObjectTrack { id, source, span, label, picture, sightings, continued, colours }
     }
 }
 
@@ -126,6 +144,7 @@ mod tests {
             bearing: None,
             picture: (640, 480),
             clothes: None,
+            colours: None,
         }
     }
 
