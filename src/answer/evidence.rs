@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::ids::{ClipId, EntityId, TrackId, TurnId};
 use crate::memory::Filter;
 use crate::memory::model::{
-    Ground, MemoryKind, MemoryRow, ObjectTrackRow, SoundEventRow, TextTrackRow,
+    ActionRow, Ground, MemoryKind, MemoryRow, ObjectTrackRow, SoundEventRow, TextTrackRow,
 };
 use crate::mention;
 use crate::time::Span;
@@ -14,6 +14,9 @@ use crate::time::Span;
 use super::cited::place_of;
 use super::document::Evidence;
 use super::reading::{Appearance, Reading, Spoken, mean};
+
+/// Nobody knows who.
+const SOMEBODY: &str = "Somebody";
 
 impl Reading {
     /// A memory's sentence with names.
@@ -112,6 +115,34 @@ impl Reading {
         }
     }
 
+    /// What somebody did as evidence, over the time in which he did it; `told`: in which words, and how sure that is.
+    pub(super) fn action_evidence(
+        &self,
+        row: &ActionRow,
+        span: Span,
+        who: Option<EntityId>,
+        (told, score): (&str, f32),
+    ) -> Evidence {
+        let ground = Ground::Track(row.clip, row.track);
+        let memories = self.clip_memories(row.clip);
+        let tells = |memory: &&Arc<MemoryRow>| {
+            memory.span.start == row.action.span.start && memory.grounds.contains(&ground)
+        };
+        let memory = memories.iter().find(tells);
+        let name = who.map_or_else(|| SOMEBODY.to_owned(), |who| self.name(who));
+        Evidence {
+            memory: memory.map(|row| row.id),
+            kind: memory.map_or("action", |row| row.kind.word()).into(),
+            text: format!("{name} {told}, {}.", row.source),
+            start: span.start,
+            end: span.end,
+            clip: Some(row.clip),
+            entities: who.into_iter().collect(),
+            score: score.clamp(0.0, 1.0),
+            document: None,
+        }
+    }
+
     /// A thing in view as evidence, whose text is that.
     pub(super) fn object_evidence(&self, row: &ObjectTrackRow, text: String) -> Evidence {
         let ground = Ground::Object(row.clip, row.track);
@@ -186,7 +217,7 @@ impl Reading {
         let row = spoken.row.as_ref();
         let said = || spoken.memory.as_ref().map(|one| Arc::new(one.row.clone()));
         let memory = row.and_then(|row| self.memory_of_turn(row.clip, row.turn)).or_else(said);
-        let speaker = spoken.who.map_or_else(|| "Somebody".to_owned(), |who| self.name(who));
+        let speaker = spoken.who.map_or_else(|| SOMEBODY.to_owned(), |who| self.name(who));
         let text = match (&memory, &spoken.words) {
             (Some(memory), _) => self.rendered(&memory.text),
             (None, Some(words)) => format!("{speaker} said: \u{201c}{words}\u{201d}"),

@@ -247,7 +247,15 @@ mod tests {
     fn body(id: u64, places: &[(i64, f32, f32, f32, f32)]) -> BodyTrack {
         let (span, sightings) = seen(places);
         let (id, source) = (TrackId(id), SourceId::new("hall"));
-        BodyTrack { id, source, span, sightings, continued: false, crowded: false }
+        BodyTrack {
+            id,
+            source,
+            span,
+            sightings,
+            continued: false,
+            crowded: false,
+            actions: Vec::new(),
+        }
     }
 
     #[test]

@@ -342,6 +342,7 @@ mod tests {
             sightings,
             continued: false,
             crowded: false,
+            actions: Vec::new(),
         };
         let never = 1e6;
         let percepts = ClipPercepts {

@@ -123,6 +123,7 @@ fn said_of(memory: &Memory, open: &[Appearance], clip: Option<ClipId>, now: i64)
         now: at(now),
         last: false,
         moved: &[],
+        falls: &[],
         absence_secs: ABSENCE_SECS,
         zone: &TimeZone::UTC,
     };

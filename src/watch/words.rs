@@ -283,11 +283,12 @@ impl Reading<'_> {
             self.read_absent(clause);
             return shown(self, what, subject);
         }
-        let order: [(&str, Happening); 4] = [
+        let order: [(&str, Happening); 5] = [
             ("comes", Happening::Comes),
             ("leaves", Happening::Leaves),
             ("stays", Happening::Stays),
             ("speaks", Happening::Speaks),
+            ("falls", Happening::Falls),
         ];
         let found = order
             .into_iter()
@@ -740,6 +741,8 @@ mod tests {
             ("Notify me as soon as Ava is back.", "Ava comes"),
             ("Warn me if anybody speaks in the office", "anybody speaks, in office"),
             ("Tell me when you see Ava Lind.", "Ava Lind comes"),
+            ("Tell me when somebody falls.", "anybody falls"),
+            ("Alert me if Ava falls down in the kitchen", "Ava falls, in kitchen"),
             ("Tell me when there is somebody in the kitchen.", "anybody comes, in kitchen"),
             ("Tell me when someone enters the kitchen.", "anybody comes, in kitchen"),
             ("Tell me once when Ben leaves the house.", "Ben leaves, once"),

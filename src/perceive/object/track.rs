@@ -126,6 +126,7 @@ mod tests {
             bearing: None,
             picture: (640, 480),
             clothes: None,
+            skeleton: None,
         }
     }
 

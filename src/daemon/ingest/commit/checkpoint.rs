@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 use crate::window::{ClipClock, FrameSelector};
 
 /// Changes whenever the layout of [`Checkpoint`] changes; an older one is refused.
-const VERSION: u32 = 15;
+const VERSION: u32 = 16;
 
 /// A checkpoint that cannot be used.
 #[derive(Debug, thiserror::Error)]
