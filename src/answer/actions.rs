@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use crate::ids::{EntityId, SessionId, TrackId};
 use crate::language::Language;
-use crate::language::actions::{named, wording};
+use crate::language::actions::{SOMEBODY, named, wording};
 use crate::language::parse::Word;
 use crate::memory::PerceptFilter;
 use crate::memory::model::{ActionRow, TrackRow};
 use crate::percept::ActionKind;
 use crate::time::Span;
 
-use super::question::{self, Parsed, Subject, is, is_asking, is_grammar};
+use super::question::{self, Opening, Parsed, Subject, is, is_asking, is_grammar};
 use super::reading::{GATHERED, Reading, hull, touch};
 use super::reply::Reply;
 use super::wording::{length, list, sentence};
@@ -36,20 +36,9 @@ struct Done {
     row: Arc<ActionRow>,
 }
 
-/// What of actions is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
-    What,
-    Who,
-    Whether,
-    When,
-    HowOften,
-    HowLong,
-}
-
 /// A question about what people do.
 struct Question {
-    wanted: Wanted,
+    opening: Opening,
     /// Kinds that it names; none: any.
     kinds: Vec<ActionKind>,
     first: bool,
@@ -118,8 +107,11 @@ impl Question {
             return None;
         }
         let any = |list: &str| words.iter().any(|word| is(list, &word.lemma));
-        let wanted = if doing { Wanted::What } else { wanted(&words)? };
-        Some(Self { wanted, kinds, first: any("first"), last: any("last") })
+        let opening = Opening::of(&words);
+        // Things do that, too; and how, where and why it was done, eyes do not tell.
+        let seen = !matches!(opening, Opening::How | Opening::Which | Opening::Elsewhere);
+        let (first, last) = (any("first"), any("last"));
+        (doing || seen).then_some(Self { opening, kinds, first, last })
     }
 
     /// What of it was done in the times asked, by start; what a border cut, and what goes on, is one.
@@ -171,17 +163,15 @@ impl Question {
             let name = done.who.map(|who| reading.introduce(who));
             let told = &wording(done.kind).told;
             let when = reading.wording.when(done.span);
-            format!("{} {told} {when}", name.as_deref().unwrap_or("somebody"))
+            format!("{} {told} {when}", name.as_deref().unwrap_or(SOMEBODY))
         };
         let told: Vec<String> = done.iter().take(TOLD).map(one).collect();
         let told = list(&told);
         let more = done.len().saturating_sub(TOLD);
         let secs: f64 = done.iter().map(|one| one.span.secs()).sum();
-        let told = match self.wanted {
-            Wanted::What | Wanted::Who | Wanted::When => told,
-            Wanted::Whether => format!("yes, {told}"),
-            Wanted::HowOften => format!("{}: {told}", done.len()),
-            Wanted::HowLong => format!("{}: {told}", length(secs)),
+        let told = match self.opening {
+            Opening::HowLong => format!("{}: {told}", length(secs)),
+            opening => opening.told(&told, done.len()),
         };
         let more = if more > 0 { format!(" And {more} more.") } else { String::new() };
         let mut people: Vec<EntityId> = done.iter().filter_map(|one| one.who).collect();
@@ -189,22 +179,9 @@ impl Question {
         people.dedup();
         let evidence = done.iter().take(GATHERED);
         let evidence = evidence.map(|one| {
-            let (who, told) = (one.who, &wording(one.kind).told);
+            let (who, told) = (one.who, wording(one.kind).told.as_str());
             reading.action_evidence(&one.row, one.span, who, (told, one.confidence))
         });
         Reply::known(format!("{}.{more}", sentence(&told)), people, evidence.collect())
     }
-}
-
-fn wanted(words: &[Word]) -> Option<Wanted> {
-    let form = |at: usize| words.get(at).map(|word| word.form.to_lowercase()).unwrap_or_default();
-    Some(match (form(0).as_str(), form(1).as_str()) {
-        ("how", "long") => Wanted::HowLong,
-        ("how", "often" | "many") => Wanted::HowOften,
-        ("when", _) => Wanted::When,
-        ("who", _) => Wanted::Who,
-        // Things do that, too; and why and where they did, eyes do not tell.
-        ("how" | "what" | "which" | "where" | "why", _) => return None,
-        _ => Wanted::Whether,
-    })
 }

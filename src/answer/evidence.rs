@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::ids::{ClipId, EntityId, TrackId, TurnId};
+use crate::language::actions::SOMEBODY;
 use crate::memory::Filter;
 use crate::memory::model::{
     ActionRow, Ground, MemoryKind, MemoryRow, ObjectTrackRow, SoundEventRow, TextTrackRow,
@@ -14,9 +15,6 @@ use crate::time::Span;
 use super::cited::place_of;
 use super::document::Evidence;
 use super::reading::{Appearance, Reading, Spoken, mean};
-
-/// Nobody knows who.
-const SOMEBODY: &str = "Somebody";
 
 impl Reading {
     /// A memory's sentence with names.
@@ -130,9 +128,10 @@ impl Reading {
         };
         let memory = memories.iter().find(tells);
         let name = who.map_or_else(|| SOMEBODY.to_owned(), |who| self.name(who));
+        let name = crate::text::capitalised(&name);
         Evidence {
             memory: memory.map(|row| row.id),
-            kind: memory.map_or("action", |row| row.kind.word()).into(),
+            kind: memory.map_or("body_action", |row| row.kind.word()).into(),
             text: format!("{name} {told}, {}.", row.source),
             start: span.start,
             end: span.end,
@@ -217,7 +216,7 @@ impl Reading {
         let row = spoken.row.as_ref();
         let said = || spoken.memory.as_ref().map(|one| Arc::new(one.row.clone()));
         let memory = row.and_then(|row| self.memory_of_turn(row.clip, row.turn)).or_else(said);
-        let speaker = spoken.who.map_or_else(|| SOMEBODY.to_owned(), |who| self.name(who));
+        let speaker = spoken.who.map_or_else(|| "Somebody".to_owned(), |who| self.name(who));
         let text = match (&memory, &spoken.words) {
             (Some(memory), _) => self.rendered(&memory.text),
             (None, Some(words)) => format!("{speaker} said: \u{201c}{words}\u{201d}"),

@@ -22,6 +22,9 @@ pub(crate) struct Wording {
     pub(crate) begins: String,
 }
 
+/// Whom nobody knows.
+pub(crate) const SOMEBODY: &str = "somebody";
+
 /// The words for a kind of action.
 pub(crate) fn wording(kind: ActionKind) -> &'static Wording {
     static KNOWN: OnceLock<BTreeMap<ActionKind, Wording>> = OnceLock::new();

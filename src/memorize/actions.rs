@@ -2,7 +2,7 @@
 
 use super::{Scene, Sentence};
 use crate::ids::{EntityId, TrackId};
-use crate::language::actions::wording;
+use crate::language::actions::{SOMEBODY, wording};
 use crate::memory::PerceptFilter;
 use crate::memory::model::{Ground, MemoryKind};
 use crate::percept::{Action, ActionKind, BodyTrack};
@@ -12,8 +12,6 @@ use crate::time::Span;
 const GOES_ON_SECS: f64 = 5.0;
 /// Who walks for less only steps aside, seconds.
 const WALKS_SECS: f64 = 2.0;
-/// Nobody knows who.
-const SOMEBODY: &str = "Somebody";
 
 /// Something that somebody did.
 struct Deed<'a> {
@@ -108,7 +106,7 @@ impl Deed<'_> {
     fn sentence(&self, scene: &Scene<'_>, words: &str) -> Sentence {
         let text = match self.who {
             Some(who) => format!("<{who}> {words}."),
-            None => format!("{SOMEBODY} {words}."),
+            None => crate::text::capitalised(&format!("{SOMEBODY} {words}.")),
         };
         let grounds = vec![Ground::Track(scene.percepts.clip, self.body.id)];
         let mut sentence = Sentence::new(MemoryKind::Episodic, text, self.action.span, grounds);

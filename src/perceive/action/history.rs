@@ -149,13 +149,13 @@ impl ActionHistory {
         }
         let Some(before) = self.posture.before() else { return };
         let stood = matches!(before.kind, ActionKind::Stands | ActionKind::Walks);
-        if !stood || lies.start.secs_since(before.last) > FALL_SECS {
+        if !stood || lies.begun.secs_since(before.last) > FALL_SECS {
             return;
         }
         self.fell = Some(before.last);
         self.done.push(Action {
             kind: ActionKind::Falls,
-            span: Span::new(before.last, lies.start),
+            span: Span::new(before.last, lies.begun),
             confidence: lies.confidence().min(before.confidence()),
             continued: false,
         });
@@ -244,7 +244,7 @@ mod tests {
     fn who_stands_up_and_walks_is_told_in_three() {
         let sits = times(16, |_| SITS);
         let stands = times(15, |_| STANDS);
-        let walks = times(20, |n| Figure { hip: (300.0 + 15.0 * n as f32, 250.0), ..STANDS });
+        let walks = times(20, |n| Figure { hip: (300.0 + 25.0 * n as f32, 250.0), ..STANDS });
         let told = told(sits.chain(stands).chain(walks));
         let kinds: Vec<ActionKind> = told.iter().map(|(kind, ..)| *kind).collect();
         assert_eq!(kinds, [ActionKind::Sits, ActionKind::Stands, ActionKind::Walks], "{told:?}");

@@ -29,7 +29,10 @@ const fn proof(kind: ActionKind) -> (f64, u32) {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Held {
     pub(super) kind: ActionKind,
-    pub(super) start: Timestamp,
+    /// When it began.
+    pub(super) begun: Timestamp,
+    /// The same, or the border that it went over.
+    start: Timestamp,
     /// The last look that tells it.
     pub(super) last: Timestamp,
     looks: u32,
@@ -40,7 +43,8 @@ pub(super) struct Held {
 
 impl Held {
     fn begin(kind: ActionKind, start: Timestamp, at: Timestamp, confidence: f32) -> Self {
-        Self { kind, start, last: at, looks: 1, sum: confidence, continued: false }
+        let begun = start;
+        Self { kind, begun, start, last: at, looks: 1, sum: confidence, continued: false }
     }
 
     fn see(&mut self, at: Timestamp, confidence: f32) {
@@ -50,7 +54,7 @@ impl Held {
     }
 
     pub(super) fn secs(&self) -> f64 {
-        self.last.secs_since(self.start)
+        self.last.secs_since(self.begun)
     }
 
     pub(super) fn looks(&self) -> u32 {
@@ -131,7 +135,7 @@ impl Lane {
     fn turn(&mut self, next: Held, done: &mut Vec<Action>) {
         if let Some(held) = self.held.replace(next) {
             let waves = next.kind == ActionKind::Waves && held.kind == ActionKind::RaisesHand;
-            if !waves || next.start.secs_since(held.start) > BEGINS_WAVING_SECS {
+            if !waves || next.begun.secs_since(held.begun) > BEGINS_WAVING_SECS {
                 done.extend(held.action());
             }
             self.before = Some(held);
