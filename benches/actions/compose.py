@@ -174,8 +174,9 @@ def composed(steps, people, background):
                 frames.append(canvas)
             does.append([kind, start, len(frames) / FPS])
         frames += [background.copy() for _ in range(GAP * FPS)]
-    noisy = lambda frame: np.clip(frame + random.normal(0, 3, frame.shape), 0, 255).astype(np.uint8)
-    return [noisy(frame) for frame in frames], does
+    noise = random.normal(0, 3, (16, *background.shape)).astype(np.float32)
+    noisy = lambda number, frame: np.clip(frame + noise[number % len(noise)], 0, 255).astype(np.uint8)
+    return [noisy(number, frame) for number, frame in enumerate(frames)], does
 
 
 def main():

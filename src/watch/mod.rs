@@ -351,7 +351,8 @@ fn was_told(
         fired.iter().filter(|row| row.watch == fires.watch && row.state != FiringState::Overturned);
     own.any(|row| {
         let nobody = row.state == FiringState::Provisional && row.entity.is_none();
-        let same = match nobody {
+        // Who it was that fell may turn out only later.
+        let same = match nobody || rule.what == Happening::Falls {
             true => row.source == fires.source,
             false => row.entity.map(person) == fires.entity.map(person),
         };
