@@ -1,4 +1,4 @@
-//! What perception found, with its exact time span: face tracks, body tracks, object tracks, speech turns, sounds, poses.
+//! What perception found, with its exact time span: face tracks, body tracks and actions, object tracks, speech turns, sounds, poses.
 //!
 //! Produced by `perceive`, gathered per clip by `window`, given an identity by `identify`.
 
@@ -128,6 +128,27 @@ pub struct Object {
     pub clothes: Option<Clothes>,
     /// What colour the thing, or what a person wears above the waist, is called in this frame, where it has one.
     pub colours: Option<Named>,
+    /// Where a person's joints are; `None` of a thing, and where nobody looked.
+    pub skeleton: Option<Skeleton>,
+}
+
+/// A joint, or a part of the head.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KeyPoint {
+    /// Where it is, px of the frame.
+    pub at: Point,
+    /// How sure that is, 0–1.
+    pub score: f32,
+}
+
+/// The key points of a body in COCO's order: nose, eyes, ears, shoulders, elbows, wrists, hips, knees, ankles; of each pair the
+/// person's left one first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Skeleton(pub [KeyPoint; Self::POINTS]);
+
+impl Skeleton {
+    /// How many there are.
+    pub const POINTS: usize = 17;
 }
 
 /// What colours a person wears: of the upper and of the lower half of the body the share of each colour, as square roots, so
@@ -223,6 +244,81 @@ pub struct BodyTrack {
     /// nobody's by itself.
     #[serde(default)]
     pub colours: Option<Colours>,
+    /// What it did, by start.
+    pub actions: Vec<Action>,
+}
+
+/// What somebody does, by the joints of the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActionKind {
+    /// Upright on the legs, and stays there.
+    Stands,
+    /// Upright, and goes.
+    Walks,
+    /// On a chair, or whatever is as high.
+    Sits,
+    /// Stretched out.
+    Lies,
+    /// Holds a hand up beside the head or above it.
+    RaisesHand,
+    /// A hand that is held up goes to and fro.
+    Waves,
+    /// Stretches one arm out to a side.
+    Points,
+    /// Was upright, and lay the next moment. From the last look before to the first one after.
+    Falls,
+}
+
+impl ActionKind {
+    /// All of them, in their order.
+    pub const ALL: [Self; 8] = [
+        Self::Stands,
+        Self::Walks,
+        Self::Sits,
+        Self::Lies,
+        Self::RaisesHand,
+        Self::Waves,
+        Self::Points,
+        Self::Falls,
+    ];
+
+    /// The word in JSON and SQL.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Stands => "stands",
+            Self::Walks => "walks",
+            Self::Sits => "sits",
+            Self::Lies => "lies",
+            Self::RaisesHand => "raises_hand",
+            Self::Waves => "waves",
+            Self::Points => "points",
+            Self::Falls => "falls",
+        }
+    }
+}
+
+impl std::str::FromStr for ActionKind {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|kind| kind.word() == word);
+        known.ok_or_else(|| format!("{word:?} is no kind of action"))
+    }
+}
+
+/// Something that a body did, as far as one clip shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Action {
+    /// What.
+    pub kind: ActionKind,
+    /// From the first look that told it to one analysis step after the last; cut at the clip's border.
+    pub span: Span,
+    /// How sure the joints were that tell it, on the average, 0–1.
+    pub confidence: f32,
+    /// It goes on from the clip before.
+    pub continued: bool,
 }
 
 /// A text that one camera shows at one place (a sign, a label, a screen), as far as it was read in one clip.

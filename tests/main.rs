@@ -36,5 +36,6 @@ mod the_demo_is_answered;
 mod the_service_talks_to_systemd;
 mod things_are_remembered;
 mod watches_and_visits_are_told;
+mod what_people_do_is_remembered;
 mod what_was_said_is_found_again;
 mod words_in_view_are_remembered;

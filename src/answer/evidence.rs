@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::ids::{ClipId, EntityId, TrackId, TurnId};
+use crate::language::actions::SOMEBODY;
 use crate::memory::Filter;
 use crate::memory::model::{
-    Ground, MemoryKind, MemoryRow, ObjectTrackRow, SoundEventRow, TextTrackRow,
+    ActionRow, Ground, MemoryKind, MemoryRow, ObjectTrackRow, SoundEventRow, TextTrackRow,
 };
 use crate::mention;
 use crate::time::Span;
@@ -107,6 +108,35 @@ impl Reading {
             end: span.end,
             clip: Some(row.clip),
             entities: Vec::new(),
+            score: score.clamp(0.0, 1.0),
+            document: None,
+        }
+    }
+
+    /// What somebody did as evidence, over the time in which he did it; `told`: in which words, and how sure that is.
+    pub(super) fn action_evidence(
+        &self,
+        row: &ActionRow,
+        span: Span,
+        who: Option<EntityId>,
+        (told, score): (&str, f32),
+    ) -> Evidence {
+        let ground = Ground::Track(row.clip, row.track);
+        let memories = self.clip_memories(row.clip);
+        let tells = |memory: &&Arc<MemoryRow>| {
+            memory.span.start == row.action.span.start && memory.grounds.contains(&ground)
+        };
+        let memory = memories.iter().find(tells);
+        let name = who.map_or_else(|| SOMEBODY.to_owned(), |who| self.name(who));
+        let name = crate::text::capitalised(&name);
+        Evidence {
+            memory: memory.map(|row| row.id),
+            kind: memory.map_or("body_action", |row| row.kind.word()).into(),
+            text: format!("{name} {told}, {}.", row.source),
+            start: span.start,
+            end: span.end,
+            clip: Some(row.clip),
+            entities: who.into_iter().collect(),
             score: score.clamp(0.0, 1.0),
             document: None,
         }

@@ -6,6 +6,7 @@
 //! What neither answers is quoted as recall finds it (`remembered`), or out of a document (`cited`), or not known. [`Answerer`] puts it together. `rounds`
 //! lets a language model think, recall and reply; whatever it does, the built-in reply stands behind it.
 
+mod actions;
 mod appearance;
 mod asked;
 mod builtin;

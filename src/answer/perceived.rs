@@ -4,12 +4,14 @@ use crate::ids::{EntityId, EntityKind};
 use crate::language::Language;
 use crate::recall::time_expr::TimeExpr;
 
-use super::asked;
 use super::persons::{self, Names};
 use super::question::{self, Act, Ask, Parsed, Subject};
 use super::reading::Reading;
 use super::reply::Reply;
-use super::{clothes, counts, facts, objects, presence, said, sounds, texts, things, when, who};
+use super::{
+    actions, asked, clothes, counts, facts, objects, presence, said, sounds, texts, things,
+};
+use super::{when, who};
 
 /// How likely a memory that holds a clause's words tells of the event that it means.
 const RIGHT_EVENT: f32 = 0.7;
@@ -107,6 +109,9 @@ pub(super) fn perceived(
     };
     match found {
         Ok(people) => {
+            if let Some(reply) = actions::asked(&reading, language, text, &parsed, &people) {
+                return Perceived { reading, parsed, people, reply, is_settled: true, is_final };
+            }
             if people.is_empty()
                 && parsed.yes_no
                 && let Some(reply) = objects::whether(&reading, &parsed.content)

@@ -11,7 +11,7 @@ use crate::memory::model::SoundEventRow;
 use crate::memory::{PerceptFilter, is_kin, stems};
 use crate::time::Span;
 
-use super::question::{self, Parsed, Subject, is, is_asking, is_grammar};
+use super::question::{self, Opening, Parsed, Subject, is, is_asking, is_grammar};
 use super::reading::{GATHERED, Reading, hull, touch};
 use super::reply::Reply;
 use super::wording::{list, sentence};
@@ -29,18 +29,9 @@ struct Heard {
     row: Arc<SoundEventRow>,
 }
 
-/// What of sounds is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
-    Which,
-    Whether,
-    When,
-    HowOften,
-}
-
 /// A question about sounds.
 struct Question {
-    wanted: Wanted,
+    opening: Opening,
     /// Kinds that it names, as they are called; none: any.
     kinds: Vec<Arc<str>>,
     first: bool,
@@ -104,8 +95,8 @@ impl Question {
         if !sounds && words.iter().any(is_more) {
             return None;
         }
-        let wanted = wanted(words);
-        Some(Self { wanted, kinds, first: any("first"), last: any("last") })
+        let opening = Opening::of(words);
+        Some(Self { opening, kinds, first: any("first"), last: any("last") })
     }
 
     fn reply(&self, reading: &Reading, rows: Vec<Arc<SoundEventRow>>) -> Reply {
@@ -140,11 +131,7 @@ impl Question {
         let more = all.len().saturating_sub(TOLD);
         let more = if more > 0 { format!(" And {more} more.") } else { String::new() };
         let told = format!("I heard {}.{more}", list(&told));
-        let text = match self.wanted {
-            Wanted::Which | Wanted::When => told,
-            Wanted::Whether => format!("yes, {told}"),
-            Wanted::HowOften => format!("{}: {told}", all.len()),
-        };
+        let text = self.opening.told(&told, all.len());
         let evidence = all.iter().take(GATHERED);
         let evidence =
             evidence.map(|heard| reading.sound_evidence(&heard.row, heard.span, heard.confidence));
@@ -187,14 +174,4 @@ fn is_called(what: &str, word: &Word) -> bool {
     let known = stems(head);
     let is_same = |one: &String| known.iter().any(|known| is_kin(one, known));
     stands_in(&list, word) || stems(&word.lemma).iter().any(is_same)
-}
-
-fn wanted(words: &[Word]) -> Wanted {
-    let form = |at: usize| words.get(at).map(|word| word.form.to_lowercase()).unwrap_or_default();
-    match (form(0).as_str(), form(1).as_str()) {
-        ("how", "often" | "many") => Wanted::HowOften,
-        ("when", _) => Wanted::When,
-        ("what" | "which" | "who", _) => Wanted::Which,
-        _ => Wanted::Whether,
-    }
 }

@@ -1,6 +1,7 @@
 //! Questions to a small real store: two days, four persons, what each did and said.
 #![allow(clippy::unwrap_used)]
 
+mod actions;
 mod household;
 mod things;
 

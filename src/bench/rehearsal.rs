@@ -187,7 +187,8 @@ impl Rehearsal {
                 | memory::PerceptLine::Object { .. }
                 | memory::PerceptLine::Text { .. }
                 | memory::PerceptLine::Sound { .. }
-                | memory::PerceptLine::SoundEvent { .. } => None,
+                | memory::PerceptLine::SoundEvent { .. }
+                | memory::PerceptLine::Action { .. } => None,
             })
             .collect();
         let linkage = Some((of_turns.as_slice(), self.accept));

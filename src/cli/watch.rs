@@ -51,12 +51,13 @@ enum HappeningName {
     Stays,
     Speaks,
     Moves,
+    Falls,
 }
 
 #[derive(Debug, Args)]
 struct AddArgs {
-    /// Who and what: a name or an id, `anybody`, or `unknown` (whoever has no name), then comes, leaves, stays, speaks, or
-    /// moves (a thing, by what it is called); or the whole rule, in a sentence.
+    /// Who and what: a name or an id, `anybody`, or `unknown` (whoever has no name), then comes, leaves, stays, speaks,
+    /// falls, or moves (a thing, by what it is called); or the whole rule, in a sentence.
     #[arg(required = true, value_name = "WHO WHAT | WORDS")]
     rule: Vec<String>,
     /// Only there: a camera, a microphone, or a place.
@@ -112,6 +113,7 @@ fn add(args: &AddArgs, context: &Context) -> anyhow::Result<u8> {
         HappeningName::Stays => "stays",
         HappeningName::Speaks => "speaks",
         HappeningName::Moves => "moves",
+        HappeningName::Falls => "falls",
     };
     let until = args.until.as_ref().map(|until| until.span(context)).transpose()?;
     let mut rule = json!({ "who": who, "what": what });
@@ -143,7 +145,7 @@ fn in_words(args: &AddArgs, context: &Context) -> anyhow::Result<u8> {
         || args.snapshot.is_some()
         || args.once;
     if optional {
-        let why = "options go with WHO and WHAT (comes, leaves, stays, speaks, moves); a sentence says all of it itself\n";
+        let why = "options go with WHO and WHAT (comes, leaves, stays, speaks, moves, falls); a sentence says all of it itself\n";
         return Err(clap::Error::raw(ErrorKind::ArgumentConflict, why).into());
     }
     change(&json!({ "words": args.rule.join(" ") }), "set", context)

@@ -46,6 +46,7 @@ pub const RANGES: &[Range] = &[
     range("objects.min_body_score", 0.0, 1.0, "confidence"),
     range("objects.nms_iou", 0.0, 1.0, "intersection over union"),
     range("objects.every", 1.0, 1000.0, "frames"),
+    range("actions.most_bodies", 0.0, 64.0, "people"),
     range("text.every_secs", 1.0, 86_400.0, "s"),
     range("text.min_confidence", 0.0, 1.0, "confidence"),
     range("voice.threshold", 0.0, 1.0, "probability"),

@@ -54,6 +54,8 @@ pub struct Config {
     pub face: FacePerception,
     /// Finding and following things.
     pub objects: Objects,
+    /// What people do.
+    pub actions: Actions,
     /// `[text]`
     pub text: TextInView,
     /// Sounds that mean something.

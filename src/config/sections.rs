@@ -261,6 +261,16 @@ section! {
 }
 
 section! {
+    /// `[actions]`
+    Actions {
+        /// What people do is told by their joints, where they are followed as bodies.
+        on: bool = true,
+        /// Of so many people in a picture, those who are seen largest.
+        most_bodies: usize = 4,
+    }
+}
+
+section! {
     /// `[text]`
     TextInView {
         /// Signs, labels and screens are read; needs the models' text detector and recognizer.

@@ -8,13 +8,14 @@ use crate::mqtt::message::{Ability, Describe};
 use crate::perceive::object::{ObjectModel, ObjectNetwork};
 
 /// Jobs that something in this version does.
-const JOBS: [Job; 10] = [
+const JOBS: [Job; 11] = [
     Job::FaceDetector,
     Job::FaceEmbedder,
     Job::VoiceActivity,
     Job::SpeakerSegmentation,
     Job::SpeakerEmbedder,
     Job::ActiveSpeaker,
+    Job::PoseEstimator,
     Job::TextDetector,
     Job::TextRecognizer,
     Job::TextEmbedder,
@@ -63,6 +64,7 @@ pub fn describe(
 fn ability(config: &Config, catalogue: &Catalogue, job: Job) -> Ability {
     let off = match job {
         Job::ActiveSpeaker => !config.active_speaker.on,
+        Job::PoseEstimator => !(config.objects.on && config.actions.on),
         Job::TextDetector | Job::TextRecognizer => !config.text.on,
         Job::SpeakerSegmentation => config.diarization.segmentation == Segmentation::Off,
         _ => false,

@@ -36,13 +36,14 @@ impl Change {
 }
 
 /// Sections that a session takes anew.
-const LIVE: [&str; 14] = [
+const LIVE: [&str; 15] = [
     "camera",
     "microphone",
     "window",
     "pipeline",
     "face",
     "objects",
+    "actions",
     "text",
     "sounds",
     "voice",
@@ -92,6 +93,7 @@ fn taken(old: &Config, new: &Config, by_model: bool) -> Config {
         pipeline,
         face,
         objects,
+        actions,
         text,
         sounds,
         voice,
@@ -109,6 +111,7 @@ fn taken(old: &Config, new: &Config, by_model: bool) -> Config {
     taken.pipeline = pipeline;
     taken.face = face;
     taken.objects = objects;
+    taken.actions = actions;
     taken.text = text;
     taken.sounds = sounds;
     taken.voice = VoicePerception { network: old.voice.network, ..voice };

@@ -27,8 +27,8 @@ impl Need {
         }
         match below.split('/').next().unwrap_or_default() {
             "login" | "logout" | "me" => Self::Nothing,
-            "status" | "stats" | "describe" | "still" | "live" | "media" | "snapshots" | "query"
-            | "identify" => Self::AnyOf(&[Role::Look]),
+            "status" | "stats" | "describe" | "still" | "live" | "media" | "snapshots"
+            | "query" | "identify" => Self::AnyOf(&[Role::Look]),
             // Who may only ask hears of the rounds of their own questions.
             "events" => Self::AnyOf(&[Role::Look, Role::Ask]),
             "ask" => Self::AnyOf(&[Role::Ask]),

@@ -248,7 +248,16 @@ mod tests {
     fn body(id: u64, places: &[(i64, f32, f32, f32, f32)]) -> BodyTrack {
         let (span, sightings) = seen(places);
         let (id, source) = (TrackId(id), SourceId::new("hall"));
-        BodyTrack { id, source, span, sightings, continued: false, crowded: false, colours: None }
+        BodyTrack {
+            id,
+            source,
+            span,
+            sightings,
+            continued: false,
+            crowded: false,
+            colours: None,
+            actions: Vec::new(),
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! English: words, their trees and clauses, and what they mean to each other. Nothing here knows of memories or questions.
 
+pub(crate) mod actions;
 pub mod clause;
 mod lately;
 pub(crate) mod lexicon;

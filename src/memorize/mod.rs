@@ -2,11 +2,12 @@
 //!
 //! The built-in memorizer needs no language model. What it writes rests on percepts alone: who was in
 //! view and for how long, which things came into view and where they are, what signs read, who was heard, what was said, which
-//! sounds meant something,
+//! sounds meant something, what people did,
 //! and the few facts that people state plainly.
 //! Sentences name entities by mention (`<person_4>`) under the ids of the time of writing. Where a multimodal
 //! model memorizes ([`model`]), its memories come later and refine these.
 
+mod actions;
 mod facts;
 pub mod model;
 mod objects;
@@ -212,6 +213,7 @@ impl Memorizer {
         sentences.extend(objects::departures(scene));
         sentences.extend(texts::sentences(scene));
         sentences.extend(sounds::sentences(scene));
+        sentences.extend(actions::sentences(scene));
         sentences.extend(facts::settle(objects::locations(scene), scene.before, draft));
         sentences.extend(self.said(scene, draft));
         let mut written = self.write_all(sentences, scene.author(), draft);

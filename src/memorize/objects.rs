@@ -369,6 +369,7 @@ mod tests {
             continued: false,
             crowded: false,
             colours: None,
+            actions: Vec::new(),
         };
         let never = 1e6;
         let percepts = ClipPercepts {

@@ -16,9 +16,9 @@ use super::error::MemoryError;
 use super::exchange::beside::write_answer;
 use super::forget::past::{Mark, write_mark};
 use super::model::{
-    CameraMoveRow, Clip, Decision, EntityRow, Exemplar, Media, MediaRow, Membership, MemoryRow,
-    MemoryVector, Merge, NameRow, ObjectTrackRow, PairEvidence, PoseRow, Recording, Retirement,
-    Session, SoundEventRow, SoundRow, TextTrackRow, TrackRow, TurnRow,
+    ActionRow, CameraMoveRow, Clip, Decision, EntityRow, Exemplar, Media, MediaRow, Membership,
+    MemoryRow, MemoryVector, Merge, NameRow, ObjectTrackRow, PairEvidence, PoseRow, Recording,
+    Retirement, Session, SoundEventRow, SoundRow, TextTrackRow, TrackRow, TurnRow,
 };
 use super::recovery::spare;
 use super::store;
@@ -420,6 +420,11 @@ impl Draft {
     /// Puts a sound that means something.
     pub fn sound_event(&mut self, event: SoundEventRow) {
         self.batches.sound_events.put(event);
+    }
+
+    /// Puts what a body did.
+    pub fn action(&mut self, action: ActionRow) {
+        self.batches.actions.put(action);
     }
 
     /// Puts a stretch in which a camera moved.

@@ -75,7 +75,7 @@ pub use view::objects::{placed_by, who_placed};
 pub(crate) use view::places::joined;
 pub use view::places::{POSITION, Place, ThingNear, WHEREABOUTS, position_value};
 pub use view::present::{
-    Present, PresentFrame, PresentMemory, PresentState, PresentTrack, PresentTurn,
+    Present, PresentFall, PresentFrame, PresentMemory, PresentState, PresentTrack, PresentTurn,
 };
 pub use view::profile::{Profile, ProfileFact, ProfileNote};
 pub(crate) use view::search::Words;

@@ -14,7 +14,7 @@ use crate::ids::{
     TurnId,
 };
 use crate::media::Pose;
-use crate::percept::{CameraMove, Embedding, Sound, SoundEvent, TextTrack, Transcript};
+use crate::percept::{Action, CameraMove, Embedding, Sound, SoundEvent, TextTrack, Transcript};
 use crate::time::{Span, Timestamp};
 
 use super::versions::shelf::Values;
@@ -520,6 +520,19 @@ pub struct SoundEventRow {
     pub clip: ClipId,
     /// The sound; with its clip, source, start and what it is the row's key.
     pub event: SoundEvent,
+}
+
+/// What the body of a track did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ActionRow {
+    /// The clip that tells of it.
+    pub clip: ClipId,
+    /// The body, whose [`TrackRow`] says who it is.
+    pub track: TrackId,
+    /// Which camera.
+    pub source: SourceId,
+    /// What it did; its start and kind are of the row's key, with clip and track.
+    pub action: Action,
 }
 
 /// A stretch in which a camera itself moved.

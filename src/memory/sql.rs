@@ -63,7 +63,7 @@ impl Default for SqlLimits {
 }
 
 /// Views and their columns, as documented.
-pub(crate) const COLUMNS: [(&str, &str); 15] = [
+pub(crate) const COLUMNS: [(&str, &str); 16] = [
     ("people", "id, name, aliases, faces, voices, first_seen, last_seen, seen_secs, spoken_secs"),
     ("sightings", "person, face, source, clip, track, start, \"end\", secs, kind, colour"),
     ("visits", "person, start, \"end\", secs, recording"),
@@ -77,6 +77,7 @@ pub(crate) const COLUMNS: [(&str, &str); 15] = [
     ("decisions", "memory, at, action, other, reason"),
     ("objects", "object, place, since, told_by, memory"),
     ("object_sightings", "object, label, source, clip, track, start, \"end\", secs, colour"),
+    ("actions", "person, kind, confidence, source, clip, track, start, \"end\", secs"),
     ("texts", "text, confidence, readings, source, clip, track, start, \"end\", x, y, w, h"),
     ("places", "id, name, frame, x, y, since"),
     ("clips", "id, session, start, \"end\", frames, analysed, dropped"),
@@ -85,7 +86,7 @@ pub(crate) const COLUMNS: [(&str, &str); 15] = [
 ];
 
 /// The tables of versions that the views read.
-const VERSIONED: [&str; 9] = [
+const VERSIONED: [&str; 10] = [
     "clip",
     "track",
     "turn",
@@ -95,6 +96,7 @@ const VERSIONED: [&str; 9] = [
     "text_track",
     "session",
     "passage",
+    "action",
 ];
 /// Those without versions, and the filled ones beside them, that they read.
 const PLAIN: [&str; 4] = ["answer", "audit", "things", "whose"];
@@ -134,6 +136,10 @@ CREATE TEMP VIEW decisions AS SELECT 'memory_' || memory AS memory, at, action, 
 CREATE TEMP VIEW object_sightings AS SELECT object, label, source, 's' || session || '/' || clip AS clip,
   'track_' || track AS track, start, \"end\", (\"end\" - start) / 1e9 AS secs, colour
   FROM $object_track;
+CREATE TEMP VIEW actions AS SELECT w.person, kind, a.confidence, a.source, 's' || a.session || '/' || a.clip AS clip,
+  'track_' || a.track AS track, a.start, a.\"end\", (a.\"end\" - a.start) / 1e9 AS secs
+  FROM $action AS a LEFT JOIN $track AS t ON t.session = a.session AND t.clip = a.clip AND t.track = a.track
+  LEFT JOIN $whose AS w ON w.part = t.face;
 CREATE TEMP VIEW texts AS SELECT text, confidence, readings, source, 's' || session || '/' || clip AS clip,
   'track_' || track AS track, start, \"end\", x, y, w, h FROM $text_track;
 CREATE TEMP VIEW objects AS SELECT coalesce((SELECT name FROM $things WHERE id = subject), subject) AS object,

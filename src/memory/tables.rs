@@ -59,6 +59,7 @@ macro_rules! each_table {
             passages: $crate::memory::view::documents::PassageRow,
             sound_events: $crate::memory::model::SoundEventRow,
             camera_moves: $crate::memory::model::CameraMoveRow,
+            actions: $crate::memory::model::ActionRow,
         }
     };
 }

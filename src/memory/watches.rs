@@ -34,6 +34,8 @@ pub enum Happening {
     Speaks,
     /// A thing is somewhere else than before.
     Moves,
+    /// Somebody falls.
+    Falls,
 }
 
 impl Happening {
@@ -46,6 +48,7 @@ impl Happening {
             Self::Stays => "stays",
             Self::Speaks => "speaks",
             Self::Moves => "moves",
+            Self::Falls => "falls",
         }
     }
 }

@@ -28,6 +28,8 @@ pub enum Job {
     Transcriber,
     /// Picture → boxes and classes of things.
     ObjectDetector,
+    /// Body → where its joints are.
+    PoseEstimator,
     /// Picture → where lines of text are.
     TextDetector,
     /// Line of text → what it says.
@@ -42,7 +44,7 @@ pub enum Job {
 
 impl Job {
     /// Every job, in the order of the data.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::FaceDetector,
         Self::FaceEmbedder,
         Self::VoiceActivity,
@@ -52,6 +54,7 @@ impl Job {
         Self::ActiveSpeaker,
         Self::Transcriber,
         Self::ObjectDetector,
+        Self::PoseEstimator,
         Self::TextDetector,
         Self::TextRecognizer,
         Self::SoundClassifier,
@@ -78,6 +81,7 @@ impl Job {
             Self::ActiveSpeaker => "active_speaker",
             Self::Transcriber => "transcriber",
             Self::ObjectDetector => "object_detector",
+            Self::PoseEstimator => "pose_estimator",
             Self::TextDetector => "text_detector",
             Self::TextRecognizer => "text_recognizer",
             Self::SoundClassifier => "sound_classifier",

@@ -2,7 +2,7 @@
 
 use crate::capture::CaptureError;
 use crate::models::ModelError;
-use crate::perceive::{active_speaker, face, object, sound, speech, text, voice};
+use crate::perceive::{action, active_speaker, face, object, sound, speech, text, voice};
 
 /// Any fault of perception.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +13,9 @@ pub enum PerceiveError {
     /// Looking for things.
     #[error(transparent)]
     Object(#[from] object::ObjectError),
+    /// Telling the joints of bodies.
+    #[error(transparent)]
+    Action(#[from] action::ActionError),
     /// Looking for words in view.
     #[error(transparent)]
     Text(#[from] text::TextError),

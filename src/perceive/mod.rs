@@ -1,5 +1,6 @@
 //! Perception: pictures and sound become percepts.
 
+pub mod action;
 pub mod active_speaker;
 pub mod body;
 pub mod camera_motion;

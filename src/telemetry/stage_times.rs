@@ -15,6 +15,8 @@ pub enum Stage {
     Faces,
     /// Things found.
     Objects,
+    /// Joints of bodies told.
+    Actions,
     /// Words in view found and read.
     Text,
     /// Voice activity, and turns cut out.
@@ -39,10 +41,11 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage, in the order of the data.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Picture,
         Self::Faces,
         Self::Objects,
+        Self::Actions,
         Self::Text,
         Self::VoiceActivity,
         Self::Sounds,
@@ -62,6 +65,7 @@ impl Stage {
             Self::Picture => "picture",
             Self::Faces => "faces",
             Self::Objects => "objects",
+            Self::Actions => "actions",
             Self::Text => "text",
             Self::VoiceActivity => "voice_activity",
             Self::Sounds => "sounds",

@@ -4,6 +4,7 @@
 //! then. The committer asks it in each clip's transaction; live, the open window asks it in between, and what it said then is
 //! confirmed or overturned when the clip is sealed.
 
+mod falls;
 mod identities;
 mod moved;
 #[cfg(test)]
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 
+pub use falls::Fall;
 pub use identities::Identities;
 pub use moved::{Moved, moved};
 
@@ -53,6 +55,8 @@ pub struct Scene<'a> {
     pub last: bool,
     /// Things that are somewhere else.
     pub moved: &'a [Moved],
+    /// Who has fallen.
+    pub falls: &'a [Fall],
     /// Whoever was away for so long has gone, seconds.
     pub absence_secs: f64,
     /// Of `between`.
@@ -107,6 +111,7 @@ pub fn evaluate(
         let place = rule.place.as_deref();
         let stays = by_place.entry(place).or_insert_with(|| scene.stays(place));
         match rule.what {
+            Happening::Falls => falls::falls(watch, scene, &mut candidates),
             Happening::Moves => things(watch, scene, &mut candidates),
             Happening::Speaks => speakers(watch, stays, scene, &mut candidates),
             _ => people(*set, watch, stays, scene, &mut candidates),
@@ -159,7 +164,9 @@ impl Scene<'_> {
         let there = place.map(|word| Whereabouts::of(word, self.before));
         let mut found = whole_stays(span, all, self.absence_secs, |wide| {
             let mut appearances = (self.appearances)(wide);
-            appearances.retain(|one| there.as_ref().is_none_or(|there| there.holds(one)));
+            appearances.retain(|one| {
+                there.as_ref().is_none_or(|there| there.holds(one.span(), one.source()))
+            });
             stays(
                 appearances,
                 self.absence_secs,
@@ -212,13 +219,12 @@ impl Whereabouts {
         }
     }
 
-    fn holds(&self, appearance: &Appearance) -> bool {
-        let span = appearance.span();
+    fn holds(&self, span: Span, source: &SourceId) -> bool {
         match self {
             Self::Stays(stays) => {
                 stays.iter().any(|stay| stay.start <= span.end && span.start <= stay.end)
             }
-            Self::Source(word) => appearance.source().as_str().eq_ignore_ascii_case(word),
+            Self::Source(word) => source.as_str().eq_ignore_ascii_case(word),
         }
     }
 }
@@ -345,7 +351,8 @@ fn was_told(
         fired.iter().filter(|row| row.watch == fires.watch && row.state != FiringState::Overturned);
     own.any(|row| {
         let nobody = row.state == FiringState::Provisional && row.entity.is_none();
-        let same = match nobody {
+        // Who it was that fell may turn out only later.
+        let same = match nobody || rule.what == Happening::Falls {
             true => row.source == fires.source,
             false => row.entity.map(person) == fires.entity.map(person),
         };
@@ -375,6 +382,11 @@ fn settle(
             continue;
         }
         let watch = watches.iter().map(|(_, watch)| watch).find(|watch| watch.id == row.watch);
+        if watch.is_some_and(|watch| watch.rule.what == Happening::Falls) {
+            falls::settle(row, scene);
+            settled.push(row.clone());
+            continue;
+        }
         let is_meant = |stay: &Stay| match row.entity {
             Some(id) => scene.identities.person(id) == stay.who,
             // Somebody who looked like nobody, by that camera.

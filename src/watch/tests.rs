@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 
-use super::{Outcome, Scene, evaluate};
+use super::{Fall, Outcome, Scene, evaluate};
 use crate::ids::{ClipId, EntityId, EntityKind, FiringId, SessionId, SourceId, TrackId, WatchId};
 use crate::memory::model::{Clip, Membership, NameRow, NameSource, TrackRow};
 use crate::memory::{
@@ -107,6 +107,17 @@ fn said(memory: &Memory, open: &[(u32, i64, i64)], clip: Option<ClipId>, now: i6
 
 /// The same of appearances.
 fn said_of(memory: &Memory, open: &[Appearance], clip: Option<ClipId>, now: i64) -> Outcome {
+    said_with(memory, open, &[], clip, now)
+}
+
+/// The same with falls.
+fn said_with(
+    memory: &Memory,
+    open: &[Appearance],
+    falls: &[Fall],
+    clip: Option<ClipId>,
+    now: i64,
+) -> Outcome {
     let view = memory.view();
     let known_by = clip.map_or(1030, |clip| 1000 + 30 * i64::from(clip.index));
     let scene = Scene {
@@ -124,6 +135,7 @@ fn said_of(memory: &Memory, open: &[Appearance], clip: Option<ClipId>, now: i64)
         now: at(now),
         last: false,
         moved: &[],
+        falls,
         absence_secs: ABSENCE_SECS,
         zone: &TimeZone::UTC,
     };
@@ -182,6 +194,38 @@ fn who_comes_is_told_at_once_and_not_again_when_the_clip_is_sealed() {
     keep(&memory, &gone);
     let clip = live_clip(&memory, 3, &[]);
     assert_eq!(said(&memory, &[], Some(clip), 1120), Outcome::default());
+}
+
+#[test]
+fn a_fall_is_told_at_once_and_confirmed_or_overturned_by_its_clip() {
+    let dir = tempfile::tempdir().unwrap();
+    let rules = vec![rule("anybody", Happening::Falls), rule("Ava", Happening::Falls)];
+    let memory = house(dir.path(), rules);
+    let fall = |who| [Fall { who, source: SourceId::new("front"), at: at(1040) }];
+    let open = said_with(&memory, &[], &fall(None), None, 1042);
+    assert_eq!(fires(&open), [(WatchId(1), at(1040), None)]);
+    keep(&memory, &open);
+    let again = said_with(&memory, &[], &fall(None), None, 1043);
+    assert_eq!(again, Outcome::default());
+    // The clip knows who it was; the window, which goes on showing it, says nothing more.
+    let clip = live_clip(&memory, 1, &[]);
+    let sealed = said_with(&memory, &[], &fall(Some(person(1))), Some(clip), 1060);
+    assert_eq!(fires(&sealed), [(WatchId(2), at(1040), Some(person(1)))]);
+    let settled = &sealed.settled[0];
+    assert_eq!((settled.state, settled.entity), (FiringState::Confirmed, Some(person(1))));
+    keep(&memory, &sealed);
+    assert_eq!(said_with(&memory, &[], &fall(None), None, 1062), Outcome::default());
+}
+
+#[test]
+fn a_fall_that_was_none_is_overturned() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = house(dir.path(), vec![rule("anybody", Happening::Falls)]);
+    let fall = [Fall { who: None, source: SourceId::new("front"), at: at(1040) }];
+    keep(&memory, &said_with(&memory, &[], &fall, None, 1042));
+    let clip = live_clip(&memory, 1, &[]);
+    let sealed = said_with(&memory, &[], &[], Some(clip), 1060);
+    assert_eq!(sealed.settled[0].state, FiringState::Overturned);
 }
 
 #[test]

@@ -293,11 +293,12 @@ impl Reading<'_> {
             self.read_absent(clause);
             return shown(self, what, subject);
         }
-        let order: [(&str, Happening); 4] = [
+        let order: [(&str, Happening); 5] = [
             ("comes", Happening::Comes),
             ("leaves", Happening::Leaves),
             ("stays", Happening::Stays),
             ("speaks", Happening::Speaks),
+            ("falls", Happening::Falls),
         ];
         let found = order
             .into_iter()
@@ -600,7 +601,10 @@ impl Reading<'_> {
         }
         for at in kept.into_iter().flatten() {
             let phrase = self.tree.below(at);
-            phrase.into_iter().filter(|at| !inside.contains(at)).for_each(|at| self.read[at] = true);
+            phrase
+                .into_iter()
+                .filter(|at| !inside.contains(at))
+                .for_each(|at| self.read[at] = true);
         }
         let telling: Vec<usize> = outer.iter().flat_map(|clause| clause.verbs.clone()).collect();
         telling.into_iter().for_each(|at| self.read[at] = true);
@@ -772,6 +776,8 @@ mod tests {
             ("Notify me as soon as Ava is back.", "Ava comes"),
             ("Warn me if anybody speaks in the office", "anybody speaks, in office"),
             ("Tell me when you see Ava Lind.", "Ava Lind comes"),
+            ("Tell me when somebody falls.", "anybody falls"),
+            ("Alert me if Ava falls down in the kitchen", "Ava falls, in kitchen"),
             ("Tell me when there is somebody in the kitchen.", "anybody comes, in kitchen"),
             ("Tell me when someone enters the kitchen.", "anybody comes, in kitchen"),
             ("Tell me once when Ben leaves the house.", "Ben leaves, once"),
@@ -779,7 +785,10 @@ mod tests {
             ("I want to know when Ben gets home.", "Ben comes"),
             ("Record it when somebody unknown comes.", "unknown comes, kept"),
             ("Keep a recording when Ben leaves.", "Ben leaves, kept"),
-            ("Tell me and save a clip when a stranger enters the hall.", "unknown comes, in hall, kept"),
+            (
+                "Tell me and save a clip when a stranger enters the hall.",
+                "unknown comes, in hall, kept",
+            ),
             ("Take a snapshot of it when the red mug is moved.", "red mug moves, kept"),
             ("Tell me whenever a person is seen in the hall.", "anybody comes, in hall"),
         ] {

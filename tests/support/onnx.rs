@@ -154,6 +154,39 @@ pub fn tones(classes: &[(&str, std::ops::Range<usize>)]) -> Vec<u8> {
     net.file("tones", tensor("patch", patch), (&score, "score", into), Some(("classes", &said)))
 }
 
+/// A network with the ends of MoveNet that knows one body: a red upright rectangle over four fifths of the crop. It sees joints
+/// where it is red where the body would have its head.
+#[allow(dead_code, reason = "the library's own tests need none")]
+pub fn upright(points: &[(f32, f32); 17]) -> Vec<u8> {
+    const SIDE: usize = 192;
+    let mut net = Graph::default();
+    let (rows, columns) = (24..52, 86..106);
+    let cells = (rows.len() * columns.len()) as f32 * 255.0;
+    let mut weights = vec![0.0_f32; 3 * SIDE * SIDE];
+    for row in rows {
+        for column in columns.clone() {
+            for (channel, weight) in [1.0, -1.0, -1.0].into_iter().enumerate() {
+                weights[(channel * SIDE + row) * SIDE + column] = weight / cells;
+            }
+        }
+    }
+    let red = net.conv("image", [1, 3, SIDE, SIDE], &weights, &[0.0], 1, 0);
+    let red = net.clip(&red);
+    // Of each point y and x as they are, and how sure it is.
+    let sure: Vec<f32> = (0..51).map(|at| if at % 3 == 2 { 1.0 } else { 0.0 }).collect();
+    let places: Vec<f32> = points.iter().flat_map(|(x, y)| [*y, *x, 0.0]).collect();
+    let all = net.conv(&red, [51, 1, 1, 1], &sure, &places, 1, 0);
+    let shape = net.ints(&[1, 17, 3]);
+    let all = net.two("Reshape", &all, &shape);
+    let of = |sides: &[usize]| sides.iter().map(|side| dim(Some(*side), "")).collect();
+    net.file(
+        "upright",
+        tensor("image", of(&[1, 3, SIDE, SIDE])),
+        (&all, "points", of(&[1, 17, 3])),
+        None,
+    )
+}
+
 /// Fields of a Protocol Buffers message.
 #[derive(Default)]
 struct Message(Vec<u8>);

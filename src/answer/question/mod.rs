@@ -8,6 +8,7 @@ pub(super) mod clothes;
 mod describe;
 mod folded;
 mod of_things;
+mod opening;
 #[cfg(test)]
 mod tests;
 mod told;
@@ -26,6 +27,7 @@ use crate::time::Timestamp;
 use crate::language::lists::Lists;
 use folded::{Folded, Names, Piece};
 pub(super) use of_things::{Beside, Deed, Named, OfThings, Wanted};
+pub(super) use opening::Opening;
 
 /// Bytes of a question that are read; nobody speaks longer.
 pub(super) const MAX_BYTES: usize = 4096;

@@ -379,6 +379,7 @@ fn a_look_shows_the_open_window_and_its_pictures() {
     let show = |bench: &Bench| {
         let present = bench.memory.present();
         present.set(PresentState {
+            falls: Vec::new(),
             updated: Some(at(95.0)),
             tracks: vec![PresentTrack {
                 handle: TrackId(12),

@@ -348,6 +348,7 @@ impl Household {
     pub(super) fn someone_steps_in(&self) {
         let at = |secs: &str| local(&format!("2026-03-02T17:32:{secs}"));
         self.memory.present().set(PresentState {
+            falls: Vec::new(),
             updated: Some(at("05")),
             tracks: vec![PresentTrack {
                 handle: TrackId(99),

@@ -262,7 +262,7 @@ pub const METRICS: &[Metric] = &[
         "engram_stage_seconds",
         Kind::Histogram,
         &["stage"],
-        "One piece of work of a stage: `picture`, `faces`, `objects`, `text`, `voice_activity`, `sounds`, `speaker_segmentation`, `voice`, `active_speaker`, `words`, `identify`, `memorize`, `commit`.",
+        "One piece of work of a stage: `picture`, `faces`, `objects`, `actions`, `text`, `voice_activity`, `sounds`, `speaker_segmentation`, `voice`, `active_speaker`, `words`, `identify`, `memorize`, `commit`.",
     ),
     metric(
         "engram_capture_to_percept_seconds",

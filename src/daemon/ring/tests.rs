@@ -235,7 +235,9 @@ fn what_overlaps_is_kept_as_one() {
     let from = begin();
     let span = |start: f64, end: f64| Span::new(from.plus_secs(start), from.plus_secs(end));
     let mut waiting = Vec::new();
-    for (start, end) in [(1.0, 2.0), (4.0, 5.0), (1.5, 4.5), (6.0, 7.0), (6.5, MOST_SNAPSHOT_SECS + 7.0)] {
+    for (start, end) in
+        [(1.0, 2.0), (4.0, 5.0), (1.5, 4.5), (6.0, 7.0), (6.5, MOST_SNAPSHOT_SECS + 7.0)]
+    {
         wait_for(&mut waiting, span(start, end));
     }
     // The last two would be longer than a snapshot may be.

@@ -13,7 +13,7 @@ use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId};
 use crate::memory::model::{TrackRow, TurnRow};
 use crate::memory::{Appearance, FiringRow, Memory, MemoryError, PresentState, PresentTrack, View};
 use crate::time::{Span, Timestamp};
-use crate::watch::{Outcome, Scene, evaluate};
+use crate::watch::{Fall, Outcome, Scene, evaluate};
 
 /// How often the open window is looked at.
 const EVERY: Duration = Duration::from_millis(50);
@@ -71,6 +71,11 @@ impl Lookout {
             found.extend(open.iter().filter(touches).cloned());
             found
         };
+        let falls: Vec<Fall> = present
+            .falls
+            .iter()
+            .map(|fall| Fall { who: fall.provisional, source: fall.source.clone(), at: fall.at })
+            .collect();
         let scene = Scene {
             before,
             appearances: &here,
@@ -82,6 +87,7 @@ impl Lookout {
             now,
             last: false,
             moved: &[],
+            falls: &falls,
             absence_secs: self.memory.options().absence_secs,
             zone: &self.zone,
         };

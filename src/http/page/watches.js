@@ -15,6 +15,7 @@ const HAPPENINGS = [
   ["leaves", "leaves"],
   ["stays", "stays for"],
   ["speaks", "speaks"],
+  ["falls", "falls"],
   ["moves", "is moved (a thing)"],
 ];
 const FIRINGS = 12;

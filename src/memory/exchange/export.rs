@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::camera::Bearing;
 use crate::colour::Colours;
 use crate::ids::{EntityId, Seq, SessionId, SourceId, TrackId, TurnId};
-use crate::percept::SoundKind;
+use crate::percept::{ActionKind, SoundKind};
 use crate::time::Timestamp;
 
 use super::beside;
@@ -155,6 +155,25 @@ pub enum PerceptLine {
         /// How sure that is, 0–1.
         confidence: f32,
     },
+    /// What a body did.
+    Action {
+        /// From the first look that told it.
+        start: Timestamp,
+        /// To the last one, or its clip's end.
+        end: Timestamp,
+        /// Camera.
+        source: SourceId,
+        /// The body's track.
+        track: TrackId,
+        /// Its clip's session.
+        session: SessionId,
+        /// What it did.
+        what: ActionKind,
+        /// How sure that is, 0–1.
+        confidence: f32,
+        /// Who that was, as resolved now; `None`: somebody whose face was not seen.
+        person: Option<EntityId>,
+    },
     /// A speech turn.
     Turn {
         /// First speech.
@@ -185,6 +204,7 @@ impl PerceptLine {
             Self::Turn { start, .. }
             | Self::Sound { start, .. }
             | Self::SoundEvent { start, .. }
+            | Self::Action { start, .. }
             | Self::Text { start, .. } => *start,
         }
     }
@@ -316,6 +336,19 @@ impl View {
                     colour: track.colours,
                 });
             }
+        }
+        for row in self.actions(filter) {
+            let body = self.track(row.clip, row.track);
+            lines.push(PerceptLine::Action {
+                start: row.action.span.start,
+                end: row.action.span.end,
+                source: row.source.clone(),
+                track: row.track,
+                session: row.clip.session,
+                what: row.action.kind,
+                confidence: row.action.confidence,
+                person: person(body.and_then(|body| body.face)),
+            });
         }
         let read = self.text_tracks(filter).into_iter();
         lines.extend(read.map(|row| {

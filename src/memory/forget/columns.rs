@@ -28,7 +28,7 @@ pub(super) enum Holds {
 use Holds::{Code, Key, Label, Opaque, Row, Words};
 
 /// Every column that is text or bytes, by table.
-pub(super) const COLUMNS: [(&str, &[(&str, Holds)]); 29] = [
+pub(super) const COLUMNS: [(&str, &[(&str, Holds)]); 30] = [
     ("session", &[("sha256", Code), ("path", Label), ("selection", Key)]),
     ("clip", &[("key_frames", Row)]),
     ("entity", &[("id", Code)]),
@@ -90,6 +90,7 @@ pub(super) const COLUMNS: [(&str, &[(&str, Holds)]); 29] = [
     ("text_track", &[("source", Label), ("text", Row)]),
     ("sound_event", &[("source", Label), ("what", Label)]),
     ("camera_move", &[("source", Label)]),
+    ("action", &[("source", Label), ("kind", Code)]),
 ];
 
 /// Strikes in every column what its rows were not rewritten for.

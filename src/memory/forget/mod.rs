@@ -273,6 +273,7 @@ impl Memory {
             || tables.object_tracks.log().iter().any(|version| version.row.span.start < before)
             || tables.text_tracks.log().iter().any(|version| version.row.track.span.start < before)
             || tables.sound_events.log().iter().any(|version| version.row.event.span.start < before)
+            || tables.actions.log().iter().any(|version| version.row.action.span.start < before)
             || tables.camera_moves.log().iter().any(|version| version.row.moved.span.start < before)
             || tables.turns.log().iter().any(|version| version.row.span.start < before)
     }

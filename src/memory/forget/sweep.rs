@@ -139,6 +139,10 @@ pub(super) fn sweep_rows<M: Meet>(
     with.sweep(&tables.sound_events, |row| {
         when(reach.span.is_some_and(|span| span.intersection(row.event.span).is_some()))
     })?;
+    with.sweep(&tables.actions, |row| {
+        let in_span = reach.span.is_some_and(|span| span.intersection(row.action.span).is_some());
+        when(in_span || reach.tracks.contains(&(row.clip, row.track)))
+    })?;
     with.sweep(&tables.camera_moves, |row| {
         when(reach.span.is_some_and(|span| span.intersection(row.moved.span).is_some()))
     })?;

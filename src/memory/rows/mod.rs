@@ -1,8 +1,9 @@
 //! How each row type lies in SQLite and enters the hash: reading and binding of columns.
 //!
-//! `percepts`, `camera_moves`, `sound_events`, `objects`, `texts`, `identity` and `memories` say it for each row type; `shelved` how the large ones lie
+//! `percepts`, `actions`, `camera_moves`, `sound_events`, `objects`, `texts`, `identity` and `memories` say it for each row type; `shelved` how the large ones lie
 //! on the shelf; `sightings` their column.
 
+mod actions;
 mod camera_moves;
 mod identity;
 mod memories;

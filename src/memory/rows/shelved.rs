@@ -12,13 +12,15 @@ use crate::ids::{
 };
 use crate::media::Pose;
 use crate::memory::model::{
-    CameraMoveRow, Clip, Decision, Fact, FactAction, Ground, MediaDigest, MediaKind, MediaRow,
-    MemoryKind, MemoryRow, MemoryVector, ObjectTrackRow, PoseRow, Retirement, SoundEventRow,
-    SoundRow, TextTrackRow, TrackRow, TurnRow,
+    ActionRow, CameraMoveRow, Clip, Decision, Fact, FactAction, Ground, MediaDigest, MediaKind,
+    MediaRow, MemoryKind, MemoryRow, MemoryVector, ObjectTrackRow, PoseRow, Retirement,
+    SoundEventRow, SoundRow, TextTrackRow, TrackRow, TurnRow,
 };
 use crate::memory::versions::shelf::{Shelf, Slice};
 use crate::memory::versions::sightings::{Packed, Sightings};
-use crate::percept::{CameraMove, Sound, SoundEvent, SoundKind, TextTrack, Transcript, Word};
+use crate::percept::{
+    Action, ActionKind, CameraMove, Sound, SoundEvent, SoundKind, TextTrack, Transcript, Word,
+};
 use crate::time::{Span, Timestamp};
 
 /// Before a vector's components: its memory and its model.
@@ -384,6 +386,27 @@ pub(super) fn read_sound_event(bytes: &[u8]) -> Option<SoundEventRow> {
     let continued = from.byte()? != 0;
     let event = SoundEvent { source, span, what: what.into(), confidence, continued };
     Some(SoundEventRow { clip, event })
+}
+
+pub(super) fn write_action(row: &ActionRow, into: &mut Vec<u8>) {
+    let (mut out, action) = (Writer(into), &row.action);
+    out.clip(row.clip);
+    out.large(row.track.0);
+    out.text(row.source.as_str());
+    out.span(action.span);
+    out.byte(action.kind as u8);
+    out.small(action.confidence.to_bits());
+    out.byte(action.continued.into());
+}
+
+pub(super) fn read_action(bytes: &[u8]) -> Option<ActionRow> {
+    let mut from = Reader(bytes);
+    let (clip, track) = (from.clip()?, TrackId(from.large()?));
+    let (source, span) = (from.source()?, from.span()?);
+    let kind = *ActionKind::ALL.get(usize::from(from.byte()?))?;
+    let confidence = from.small().map(f32::from_bits)?;
+    let continued = from.byte()? != 0;
+    Some(ActionRow { clip, track, source, action: Action { kind, span, confidence, continued } })
 }
 
 pub(super) fn write_camera_move(row: &CameraMoveRow, into: &mut Vec<u8>) {
@@ -781,6 +804,13 @@ mod tests {
             }
             let moved = CameraMove { source: source.clone(), span };
             there_and_back(&CameraMoveRow { clip, moved });
+        }
+        for kind in ActionKind::ALL {
+            for continued in [false, true] {
+                let (track, source) = (TrackId(1 << 40), source.clone());
+                let action = Action { kind, span, confidence: 0.75, continued };
+                there_and_back(&ActionRow { clip, track, source, action });
+            }
         }
         for continued in [false, true] {
             let track = TextTrack {

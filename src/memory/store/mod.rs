@@ -30,7 +30,7 @@ use super::versions::shelf::{Shelf, Use};
 use super::versions::temporal::{Table, Temporal, Version};
 
 /// What brings an empty file to version 1, that to version 2, and so on.
-pub(crate) const MIGRATIONS: [&str; 11] = [
+pub(crate) const MIGRATIONS: [&str; 12] = [
     include_str!("schema_1.sql"),
     include_str!("schema_2.sql"),
     include_str!("schema_3.sql"),
@@ -42,6 +42,7 @@ pub(crate) const MIGRATIONS: [&str; 11] = [
     include_str!("schema_9.sql"),
     include_str!("schema_10.sql"),
     include_str!("schema_11.sql"),
+    include_str!("schema_12.sql"),
 ];
 /// Schema version this build writes.
 pub(crate) const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;

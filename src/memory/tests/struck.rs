@@ -2,7 +2,7 @@
 
 use super::erasing::holds;
 use super::*;
-use crate::percept::{CameraMove, Sound, SoundEvent, SoundKind};
+use crate::percept::{Action, ActionKind, CameraMove, Sound, SoundEvent, SoundKind};
 
 /// Rosalind's traces all over a second recording of the household.
 fn with_rosalind(memory: &Memory) -> (EntityId, Recording) {
@@ -47,6 +47,9 @@ fn with_rosalind(memory: &Memory) -> (EntityId, Recording) {
         continued: false,
     };
     draft.sound_event(SoundEventRow { clip, event });
+    let (kind, confidence, continued) = (ActionKind::Waves, 0.9, false);
+    let action = Action { kind, span, confidence, continued };
+    draft.action(ActionRow { clip, track: TrackId(77), source: source.clone(), action });
     draft.sound(SoundRow {
         clip,
         sound: Sound {

@@ -32,8 +32,8 @@ use crate::time::{Span, Timestamp};
 use self::filter::{Filter, Order, PerceptFilter};
 use self::present::{PresentMemory, PresentState};
 use super::model::{
-    CameraMoveRow, Clip, Decision, Exemplar, MediaDigest, MediaRow, MemoryRow, PairEvidence,
-    PoseRow, Retirement, Session, SoundEventRow, SoundRow, TrackRow, TurnRow,
+    ActionRow, CameraMoveRow, Clip, Decision, Exemplar, MediaDigest, MediaRow, MemoryRow,
+    PairEvidence, PoseRow, Retirement, Session, SoundEventRow, SoundRow, TrackRow, TurnRow,
 };
 use super::tables::Tables;
 use super::vectors::likeness;
@@ -245,6 +245,15 @@ impl View {
         let mut found = rows(self.percepts(&self.tables.sound_events, filter));
         found.retain(|row| filter.admits(row.event.span, row.clip, &row.event.source));
         found.sort_by_key(|row| (row.event.span, row.key()));
+        found
+    }
+
+    /// What people did, by span, clip, body and kind.
+    #[must_use]
+    pub fn actions(&self, filter: &PerceptFilter) -> Vec<Arc<ActionRow>> {
+        let mut found = rows(self.percepts(&self.tables.actions, filter));
+        found.retain(|row| filter.admits(row.action.span, row.clip, &row.source));
+        found.sort_by_key(|row| (row.action.span, row.key()));
         found
     }
 

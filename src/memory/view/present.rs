@@ -60,6 +60,17 @@ pub struct PresentTurn {
     pub memory: Option<Arc<PresentMemory>>,
 }
 
+/// A body of the open window that has fallen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PresentFall {
+    /// Which camera.
+    pub source: SourceId,
+    /// When it was upright last.
+    pub at: Timestamp,
+    /// Whose face was on it last: `face_N`.
+    pub provisional: Option<EntityId>,
+}
+
 /// What goes on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PresentState {
@@ -69,6 +80,9 @@ pub struct PresentState {
     pub tracks: Vec<PresentTrack>,
     /// Turns of the open window, by handle.
     pub turns: Vec<PresentTurn>,
+    /// Bodies that fell, and lie.
+    #[serde(skip)]
+    pub falls: Vec<PresentFall>,
 }
 
 /// An analysed frame of the open window.

@@ -8,12 +8,13 @@ use crate::colour::ColourVotes;
 use crate::config::Objects;
 use crate::geometry::Rect;
 use crate::ids::{SourceId, TrackId};
+use crate::perceive::action::ActionHistory;
 use crate::perceive::camera_motion::CameraShift;
 use crate::perceive::track::{
     GatingThresholds, OpenTrack, Outline, Part, TrackPayload, Tracker, TrackerSettings,
 };
-use crate::percept::{BodyTrack, Clothes, Object};
-use crate::time::Timestamp;
+use crate::percept::{Action, BodyTrack, Clothes, Object};
+use crate::time::{Span, Timestamp};
 
 /// A body that is not found for so long is gone; whoever comes then is somebody new. Seconds.
 const MAX_LOST_SECS: f64 = 1.0;
@@ -50,6 +51,18 @@ pub struct BodyHistory {
     /// See [`BodyTrack::crowded`].
     crowded: bool,
     colours: ColourVotes,
+    /// What it does.
+    does: ActionHistory,
+    /// What it did in the clip that is given out.
+    did: Vec<Action>,
+}
+
+impl BodyHistory {
+    /// When it fell, where it lies since.
+    #[must_use]
+    pub fn fell(&self) -> Option<Timestamp> {
+        self.does.fell()
+    }
 }
 
 impl TrackPayload for BodyHistory {
@@ -61,16 +74,23 @@ impl TrackPayload for BodyHistory {
     }
 
     fn begin(object: &Object) -> Self {
-        let colours = ColourVotes::default();
-        Self { clothes: object.clothes.clone(), crowded: false, colours }
+        Self {
+            clothes: object.clothes.clone(),
+            crowded: false,
+            colours: ColourVotes::default(),
+            does: ActionHistory::default(),
+            did: Vec::new(),
+        }
     }
 
-    fn see(&mut self, _at: Timestamp, object: &Object) {
-        // Of a crowd the box shows another's clothes, too.
-        if !self.crowded {
-            self.colours.see(object.colours);
+    fn see(&mut self, at: Timestamp, object: &Object) {
+        // Of a crowd the box shows another's clothes, too, and another's joints.
+        if self.crowded {
+            return;
         }
-        let Some(new) = object.clothes.as_ref().filter(|_| !self.crowded) else { return };
+        self.colours.see(object.colours);
+        self.does.see(at, object);
+        let Some(new) = object.clothes.as_ref() else { return };
         match &mut self.clothes {
             Some(known) => {
                 for (known, new) in known.0.iter_mut().zip(&new.0) {
@@ -89,18 +109,33 @@ impl TrackPayload for BodyHistory {
         Some(self.clothes.as_ref()?.likeness(object.clothes.as_ref()?))
     }
 
-    fn split(&mut self, _border: Timestamp) -> Self {
-        self.clone()
+    fn goes_on_as(&self, at: Timestamp, object: &Object) -> bool {
+        self.does.may_have_fallen(at, object)
+    }
+
+    fn shift(&mut self, x: f32, y: f32) {
+        self.does.shift(x, y);
+    }
+
+    fn split(&mut self, border: Timestamp) -> Self {
+        let did = self.does.split(border);
+        Self { did, ..self.clone() }
     }
 
     fn convinces(&self) -> bool {
         false
     }
 
-    fn track(self, part: Part, _step_secs: f64) -> BodyTrack {
+    fn track(self, part: Part, step_secs: f64) -> BodyTrack {
         let Part { id, source, span, sightings, continued } = part;
+        let lasts = |action: Action| {
+            let end = action.span.end.plus_secs(step_secs).min(span.end);
+            let span = Span::new(action.span.start, end.max(action.span.end));
+            Action { span, ..action }
+        };
+        let actions = self.did.into_iter().map(lasts).collect();
         let (crowded, colours) = (self.crowded, self.colours.settled());
-        BodyTrack { id, source, span, sightings, continued, crowded, colours }
+        BodyTrack { id, source, span, sightings, continued, crowded, colours, actions }
     }
 }
 
@@ -147,10 +182,10 @@ impl BodyTracker {
         self.before = self.tracker.places_at(at);
     }
 
-    /// Whether everybody is known for a while and stands still; so is an empty scene.
+    /// Whether everybody is known for a while, stands still and holds the hands still; so is an empty scene.
     #[must_use]
     pub fn steady(&self, at: Timestamp) -> bool {
-        self.tracker.steady(at)
+        self.tracker.steady(at) && !self.tracker.followed().any(|body| body.does.is_busy())
     }
 
     /// Whether nobody is followed.
@@ -216,8 +251,9 @@ impl BodyTracker {
         let changed: Vec<TrackId> = now.iter().map(|(id, _)| *id).filter(changed).collect();
         for id in changed {
             let is_close = close.remove(&id);
-            if let Some(new) = self.tracker.renew(id, at, |history| history.crowded = is_close)
-                && is_close
+            if let Some(new) = self.tracker.renew(id, at, |history| {
+                (history.crowded, history.does) = (is_close, ActionHistory::default());
+            }) && is_close
             {
                 close.insert(new);
             }
@@ -268,15 +304,17 @@ mod tests {
         let bbox = Rect { x, y: 100.0, w: 60.0, h: 160.0 };
         let clothes = Some(Clothes(vec![1.0]));
         let label = "person".into();
+        let (picture, colours, skeleton) = ((640, 480), None, None);
         Object {
             bbox,
             label,
             score: 0.8,
             least: 0.0,
             bearing: None,
-            picture: (640, 480),
+            picture,
             clothes,
-            colours: None,
+            colours,
+            skeleton,
         }
     }
 

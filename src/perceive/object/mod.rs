@@ -26,7 +26,7 @@ pub use detect::{Detection, ObjectDetector, WEAK_SHARE};
 pub(crate) use labels::LABEL_SEEDS;
 pub use labels::Labels;
 pub use nanodet::NanoDet;
-pub use perceptor::{Followed, ObjectModel, ObjectNetwork, Seen, Things};
+pub use perceptor::{Followed, Joints, ObjectModel, ObjectNetwork, Seen, Things};
 pub use track::{ObjectHistory, ObjectTracker};
 pub use yolo::Yolo;
 

@@ -13,6 +13,7 @@ use super::{Detection, NanoDet, ObjectDetector, ObjectError, ObjectTracker, WEAK
 use crate::config::{Config, find_file};
 use crate::ids::ModelHash;
 use crate::perceive::PerceiveError;
+use crate::perceive::action::PoseEstimator;
 use crate::perceive::body::{BodyTracker, clothes};
 use crate::perceive::colour::{self, Light};
 use crate::perceive::perceptor::{Moment, PicturePerceptor, View};
@@ -129,9 +130,21 @@ pub enum Seen {
     Person(BodyTrack),
 }
 
+/// Tells the joints of the people who are found.
+pub struct Joints {
+    /// The network.
+    pub estimator: Box<dyn PoseEstimator>,
+    /// Of so many people in a picture, those who are seen largest.
+    pub most: usize,
+    /// People below are not looked at: they begin no track, 0–1.
+    pub least: f32,
+}
+
 /// Finds things and people, and follows them.
 pub struct Things {
     detector: Box<dyn ObjectDetector>,
+    /// `None`: what people do is not looked at.
+    joints: Option<Joints>,
     /// Labels that are no things.
     ignored: Vec<String>,
     /// Pictures in which they could not be looked for.
@@ -144,10 +157,30 @@ impl Things {
     #[must_use]
     pub fn new(
         detector: Box<dyn ObjectDetector>,
+        joints: Option<Joints>,
         ignored: Vec<String>,
         stages: Arc<StageTimes>,
     ) -> Self {
-        Self { detector, ignored, unsearched: RateLimitedLog::default(), stages }
+        Self { detector, joints, ignored, unsearched: RateLimitedLog::default(), stages }
+    }
+
+    /// Notes where the joints of the people are.
+    fn tell_joints(&mut self, View { source, picture, .. }: View<'_>, found: &mut [Object]) {
+        let Self { joints, unsearched, stages, .. } = self;
+        let Some(Joints { estimator, most, least }) = joints else { return };
+        let person = |object: &&mut Object| &*object.label == PERSON && object.score >= *least;
+        let mut people: Vec<&mut Object> = found.iter_mut().filter(person).collect();
+        people.sort_by(|a, b| b.bbox.area().total_cmp(&a.bbox.area()));
+        for person in people.into_iter().take(*most) {
+            match stages.time(Stage::Actions, || estimator.estimate(picture, person.bbox)) {
+                Ok(skeleton) => person.skeleton = Some(skeleton),
+                Err(error) => {
+                    if let Some(count) = unsearched.happened(Instant::now()) {
+                        tracing::warn!(%source, %error, count, "The joints of a body were not told; more are told once a minute.");
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -165,12 +198,9 @@ impl PicturePerceptor for Things {
         COST_US
     }
 
-    fn look(
-        &mut self,
-        View { source, picture, camera, .. }: View<'_>,
-        (): &(),
-    ) -> Result<Option<Vec<Object>>, PerceiveError> {
-        let Self { detector, ignored, unsearched, stages } = self;
+    fn look(&mut self, view: View<'_>, (): &()) -> Result<Option<Vec<Object>>, PerceiveError> {
+        let View { source, picture, camera, .. } = view;
+        let Self { detector, ignored, unsearched, stages, .. } = self;
         let found = match stages.time(Stage::Objects, || detector.detect(picture)) {
             Ok(found) => found,
             Err(error) => {
@@ -194,10 +224,13 @@ impl PicturePerceptor for Things {
                 false => colour::of_thing(picture, bbox, light),
             });
             let picture = picture.dimensions();
-            Object { bbox, label, score, least, bearing, picture, clothes, colours }
+            let skeleton = None;
+            Object { bbox, label, score, least, bearing, picture, clothes, colours, skeleton }
         };
         let found = one_per_box(found, |one| &*one.label == PERSON);
-        Ok(Some(found.into_iter().map(object).collect()))
+        let mut found: Vec<Object> = found.into_iter().map(object).collect();
+        self.tell_joints(view, &mut found);
+        Ok(Some(found))
     }
 
     fn advance(state: &mut Followed, moment: Moment, finding: Option<&Vec<Object>>) {

@@ -145,6 +145,7 @@ mod tests {
             picture: (640, 480),
             clothes: None,
             colours: None,
+            skeleton: None,
         }
     }
 

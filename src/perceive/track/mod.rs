@@ -123,6 +123,14 @@ pub trait TrackPayload: Clone {
     /// Cosine with the latest, -1–1; `None` where looks are not told.
     fn likeness(&self, detection: &Self::Detection) -> Option<f32>;
 
+    /// Whether the detection, elsewhere and of another shape, may be the same one all the same.
+    fn goes_on_as(&self, _at: Timestamp, _detection: &Self::Detection) -> bool {
+        false
+    }
+
+    /// The camera moved: what stood still is elsewhere, px.
+    fn shift(&mut self, _x: f32, _y: f32) {}
+
     /// Takes out what was gathered before the border.
     fn split(&mut self, border: Timestamp) -> Self;
 
@@ -211,7 +219,8 @@ impl<F: TrackPayload> Tracker<F> {
             (0..self.alive.len()).filter(|&i| self.alive[i].last_seen < at).collect();
         let strangers = self.join(at, &unseen, strong, |tracker, track, detection| {
             let likeness = track.followed.likeness(detection)?;
-            (likeness >= tracker.settings.gates?.same).then_some(f64::from(likeness))
+            let same = likeness >= tracker.settings.gates?.same;
+            (same || track.followed.goes_on_as(at, detection)).then_some(f64::from(likeness))
         });
         for detection in strangers {
             let id = TrackId(self.next);
@@ -224,6 +233,7 @@ impl<F: TrackPayload> Tracker<F> {
     pub fn shift(&mut self, shift: CameraShift) {
         for track in &mut self.alive {
             track.motion.shift(shift.x, shift.y);
+            track.followed.shift(shift.x, shift.y);
             track.out_of_view = !shift.shows(track.motion.expected(0.0).centre());
         }
     }
@@ -315,6 +325,11 @@ impl<F: TrackPayload> Tracker<F> {
         let old = std::mem::replace(old, new);
         self.ended.push(old);
         Some(id)
+    }
+
+    /// What is known of each that is followed.
+    pub fn followed(&self) -> impl Iterator<Item = &F> {
+        self.alive.iter().map(|track| &track.followed)
     }
 
     /// Whether nothing is followed, seen or out of sight.

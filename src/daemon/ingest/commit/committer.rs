@@ -32,7 +32,7 @@ use crate::ids::{ClipId, SessionId, SourceId};
 use crate::memorize::model::{SpooledClip, SpooledTurn};
 use crate::memorize::{Scene, Upkeep};
 use crate::memory::model::{
-    CameraMoveRow, Clip, Media, MediaKind, PoseRow, Recording, SoundEventRow, SoundRow,
+    ActionRow, CameraMoveRow, Clip, Media, MediaKind, PoseRow, Recording, SoundEventRow, SoundRow,
     TextTrackRow,
 };
 use crate::memory::{Draft, MemoryError, View};
@@ -328,6 +328,7 @@ impl Committer {
                 before,
                 persons,
                 percepts: &percepts,
+                identified: &identified,
                 memories: &memories,
                 boundary,
                 recording: self.recording.is_some().then_some(session),
@@ -476,6 +477,12 @@ fn keep_clip(percepts: &ClipPercepts, before: &View, draft: &mut Draft) {
     }
     for event in &percepts.sound_events {
         draft.sound_event(SoundEventRow { clip: percepts.clip, event: event.clone() });
+    }
+    for body in &percepts.bodies {
+        for action in &body.actions {
+            let (clip, track, source) = (percepts.clip, body.id, body.source.clone());
+            draft.action(ActionRow { clip, track, source, action: *action });
+        }
     }
     for moved in &percepts.camera_moves {
         draft.camera_move(CameraMoveRow { clip: percepts.clip, moved: moved.clone() });

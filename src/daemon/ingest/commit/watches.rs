@@ -2,18 +2,19 @@
 
 use crate::daemon::ingest::clip_boundary::ClipBoundary;
 use crate::daemon::ingest::settings::SessionSettings;
-use crate::identify::Persons;
+use crate::identify::{IdentifiedClip, Persons};
 use crate::ids::{ClipId, SessionId};
 use crate::memory::model::MemoryRow;
 use crate::memory::{Draft, FiringRow, View};
-use crate::percept::ClipPercepts;
-use crate::watch::{Scene, evaluate, moved};
+use crate::percept::{ActionKind, ClipPercepts};
+use crate::watch::{Fall, Scene, evaluate, moved};
 
 /// What of a clip decides.
 pub(super) struct Sealed<'a> {
     pub(super) before: &'a View,
     pub(super) persons: &'a Persons,
     pub(super) percepts: &'a ClipPercepts,
+    pub(super) identified: &'a IdentifiedClip,
     pub(super) memories: &'a [MemoryRow],
     pub(super) boundary: ClipBoundary,
     /// The session, where it is of a recording.
@@ -26,7 +27,7 @@ pub(super) fn fire(
     sealed: &Sealed<'_>,
     draft: &mut Draft,
 ) -> Vec<FiringRow> {
-    let Sealed { before, persons, percepts, memories, boundary, recording } = *sealed;
+    let Sealed { before, persons, percepts, identified, memories, boundary, recording } = *sealed;
     let (watches, fired) = (before.watches(), before.firings());
     if watches.is_empty() && fired.is_empty() {
         return Vec::new();
@@ -46,6 +47,7 @@ pub(super) fn fire(
             now: percepts.span.end,
             last: boundary.last && recording.is_some(),
             moved: &moved(before, memories),
+            falls: &falls(percepts, identified),
             absence_secs: settings.memory.options().absence_secs,
             zone: &settings.config.timezone(),
         },
@@ -63,4 +65,19 @@ pub(super) fn fire(
         draft.firing(row);
     }
     told
+}
+
+/// Who fell in the clip, by body and time.
+fn falls(percepts: &ClipPercepts, identified: &IdentifiedClip) -> Vec<Fall> {
+    let mut falls = Vec::new();
+    for body in &percepts.bodies {
+        let fell = body.actions.iter().filter(|action| action.kind == ActionKind::Falls);
+        let who = identified.person_of_body(body.id);
+        falls.extend(fell.map(|fall| Fall {
+            who,
+            source: body.source.clone(),
+            at: fall.span.start,
+        }));
+    }
+    falls
 }

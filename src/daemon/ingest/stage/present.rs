@@ -7,7 +7,9 @@ use crate::daemon::ingest::Gauges;
 use crate::geometry::Rect;
 use crate::identify::{Guess, Guesses, SharedResolver, is_on};
 use crate::ids::{EntityId, EntityKind, SourceId, TrackId, TurnId};
-use crate::memory::{Memory, PresentFrame, PresentMemory, PresentState, PresentTrack, PresentTurn};
+use crate::memory::{
+    Memory, PresentFall, PresentFrame, PresentMemory, PresentState, PresentTrack, PresentTurn,
+};
 use crate::perceive::body::BodyHistory;
 use crate::perceive::face::FaceHistory;
 use crate::perceive::track::OpenTrack;
@@ -83,7 +85,10 @@ impl PresentBoard {
         let mut shown: Vec<PresentTrack> =
             living.iter().zip(guesses).map(|(track, guess)| shown(source, track, guess)).collect();
         shown.extend(of_bodies);
+        let falls = self.falls(source, bodies);
         self.change(at, |state| {
+            state.falls.retain(|fall| fall.source != *source);
+            state.falls.extend(falls);
             state.tracks.retain(|track| track.source != *source);
             state.tracks.extend(shown);
             state.tracks.sort_by(|a, b| (&a.source, a.handle).cmp(&(&b.source, b.handle)));
@@ -157,6 +162,18 @@ impl PresentBoard {
             }
         }
         shown
+    }
+
+    /// The bodies that fell, with whose face was on each last.
+    fn falls(&self, source: &SourceId, bodies: &[OpenBody<'_>]) -> Vec<PresentFall> {
+        let cameras = self.guessed.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = cameras.get(source).map(|known| &known.bodies);
+        let fall = |body: &OpenBody<'_>| {
+            let guess = known.and_then(|known| known.get(&body.id));
+            let provisional = guess.map(|guess| guess.part);
+            Some(PresentFall { source: source.clone(), at: body.followed.fell()?, provisional })
+        };
+        bodies.iter().filter_map(fall).collect()
     }
 
     /// A camera's newest analysed frame.

@@ -10,12 +10,15 @@ use crate::config::{Config, Segmentation, SpeakerNetwork, TranscriberKind, find_
 use crate::ids::SourceId;
 use crate::models::{Catalogue, Job, ModelError, ModelFile};
 use crate::perceive::PerceiveError;
+use crate::perceive::action::MoveNet;
 use crate::perceive::active_speaker::{ActiveSpeaker, LrAsd, MouthScorer};
 use crate::perceive::body::BodyTracker;
 use crate::perceive::face::{
     DetectorFiles, EmbedderFile, EmbedderKind, FaceAnalyser, FaceModels, FaceTracker, Faces,
 };
-use crate::perceive::object::{Followed, ObjectDetector, ObjectModel, ObjectTracker, Things};
+use crate::perceive::object::{
+    Followed, Joints, ObjectDetector, ObjectModel, ObjectTracker, Things,
+};
 use crate::perceive::sound::{SoundListener, SoundListenerState, YamNet};
 use crate::perceive::speech;
 use crate::perceive::speech::{MoonshineFiles, OpenAiTranscriber, Recogniser};
@@ -61,6 +64,8 @@ pub struct PerceiverSet {
     pub recogniser: Option<ModelFile>,
     /// Finds things; `None` where none is configured, or it cannot be used.
     pub objects: Option<ObjectModel>,
+    /// Tells the joints of people who are found; `None` where that is off, or a network of it is missing.
+    pub joints: Option<ModelFile>,
     /// What reads words in view; `None` where that is off, or a network of it is missing.
     texts: Option<TextFiles>,
     /// What tells sounds apart; `None` where that is off, or it cannot be used.
@@ -107,6 +112,13 @@ impl PerceiverSet {
             && !catalogue.manifest().order(config.models.set, Job::ObjectDetector).is_empty();
         let objects_of_set = match sees_things {
             true => choose(Job::ObjectDetector, "people who turn away, and things")?,
+            false => None,
+        };
+        let joints = match config.objects.on
+            && config.actions.on
+            && !catalogue.manifest().order(config.models.set, Job::PoseEstimator).is_empty()
+        {
+            true => choose(Job::PoseEstimator, "what people do")?,
             false => None,
         };
         let mut texts = None;
@@ -186,6 +198,7 @@ impl PerceiverSet {
             words,
             recogniser,
             objects,
+            joints,
             texts,
             sounds,
             degraded,
@@ -282,8 +295,21 @@ impl PerceiverSet {
 
     /// A worker's things; `None` without a detector.
     pub(super) fn things(&self) -> Result<Option<Things>, PerceiveError> {
+        let Some(detector) = self.object_detector()? else { return Ok(None) };
+        let joints = match &self.joints {
+            Some(file) => Some(Joints {
+                estimator: Box::new(MoveNet::open(
+                    &file.path,
+                    INTRA_OP_THREADS,
+                    self.config.models.device,
+                )?),
+                most: self.config.actions.most_bodies,
+                least: self.config.objects.min_body_score,
+            }),
+            None => None,
+        };
         let (ignored, stages) = (self.config.objects.ignore.clone(), Arc::clone(&self.stages));
-        Ok(self.object_detector()?.map(|detector| Things::new(detector, ignored, stages)))
+        Ok(Some(Things::new(detector, joints, ignored, stages)))
     }
 
     /// Follows the things and the people of a camera.

@@ -69,9 +69,16 @@ pub(super) fn rows(
     }
     each_table!(make_commits);
     make("session", SESSIONS)?;
-    for table in
-        ["track", "object_track", "text_track", "turn", "sound", "sound_event", "camera_move"]
-    {
+    for table in [
+        "track",
+        "object_track",
+        "text_track",
+        "turn",
+        "sound",
+        "sound_event",
+        "camera_move",
+        "action",
+    ] {
         make("clip", &clips(table))?;
     }
     make("session", SESSIONS_WITHOUT_CLIPS)?;
