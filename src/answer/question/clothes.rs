@@ -2,7 +2,6 @@
 
 use crate::answer::meaning::Kind;
 use crate::colour::Colour;
-use crate::language::clause::Role;
 
 use super::ask::Question;
 use super::is;
@@ -14,18 +13,15 @@ pub(super) fn worn(question: &Question<'_>) -> Option<Vec<Colour>> {
         return None;
     }
     let verb = told.verb(clause);
-    let objects: Vec<usize> = if told.is("wearing", verb) {
-        clause.all(&Role::Object).collect()
+    let mut words: Vec<usize> = if told.is("wearing", verb) {
+        told.all().filter(|&at| at != verb).collect()
     } else if told.is("being", verb) {
         let within = told.obliques(clause).filter(|(name, _)| is("looks", name));
-        within.map(|(_, at)| at).collect()
+        within.flat_map(|(_, at)| told.tree.phrase(at)).collect()
     } else {
         Vec::new()
     };
-    let mut words: Vec<usize> = objects.iter().flat_map(|&at| told.tree.phrase(at)).collect();
     words.retain(|&at| told.tells(at));
-    words.sort_unstable();
-    words.dedup();
     colours(&told.forms(&words))
 }
 
