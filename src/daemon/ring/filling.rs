@@ -79,8 +79,8 @@ impl Filling {
     }
 
     fn obey(&mut self, order: Order, items: &Receiver<Item>) {
-        // What waits was captured before.
-        for item in items.try_iter() {
+        // What waits was captured before; what comes meanwhile, faster than it is packed perhaps, was not.
+        for item in items.try_iter().take(items.len()) {
             self.take(&item);
         }
         self.close();

@@ -34,7 +34,7 @@ pub use self::folder::Kept;
 /// Items that wait for the disk: four seconds of a camera at 30 fps and a microphone.
 const QUEUE_ITEMS: usize = 160;
 /// How long a request waits for the ring's thread.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// How long after its end a snapshot that was asked for beforehand is cut: what was captured by then is in the ring.
 const AFTER: Duration = Duration::from_millis(700);
 /// The largest, bytes.
