@@ -5,13 +5,11 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use gstreamer as gst;
-use gstreamer::prelude::*;
 use image::{Rgb, RgbImage};
 use serde_json::Value;
 
-use crate::support::Robot;
 use crate::support::onnx::{Layout, rectangles};
+use crate::support::{Robot, video};
 
 const FPS: u32 = 10;
 const SECS: u32 = 36;
@@ -49,24 +47,8 @@ fn picture(frame: u32, blue_is: [u8; 3]) -> RgbImage {
 
 /// A video of it, every frame a JPEG.
 fn video(dir: &Path, blue_is: [u8; 3]) -> PathBuf {
-    for frame in 0..FPS * SECS {
-        picture(frame, blue_is).save(dir.join(format!("{frame:05}.jpg"))).unwrap();
-    }
-    let path = dir.join("boxes.mkv");
-    gst::init().unwrap();
-    let pipeline = gst::parse::launch(&format!(
-        "multifilesrc location={}/%05d.jpg caps=image/jpeg,framerate={FPS}/1 ! jpegdec ! videoconvert \
-         ! jpegenc quality=95 ! matroskamux ! filesink location={}",
-        dir.display(),
-        path.display()
-    ))
-    .unwrap();
-    pipeline.set_state(gst::State::Playing).unwrap();
-    let kinds = [gst::MessageType::Eos, gst::MessageType::Error];
-    let end = pipeline.bus().unwrap().timed_pop_filtered(gst::ClockTime::from_seconds(120), &kinds);
-    pipeline.set_state(gst::State::Null).unwrap();
-    assert!(matches!(end.unwrap().view(), gst::MessageView::Eos(_)));
-    path
+    let pictures = (0..FPS * SECS).map(|frame| picture(frame, blue_is));
+    video::of_pictures(dir, "boxes.mkv", FPS, pictures)
 }
 
 struct Scene {

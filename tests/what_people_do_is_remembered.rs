@@ -4,13 +4,11 @@
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use gstreamer as gst;
-use gstreamer::prelude::*;
 use image::{Rgb, RgbImage};
 use serde_json::Value;
 
 use crate::support::onnx::{Layout, rectangles, upright};
-use crate::support::{Robot, absent};
+use crate::support::{Robot, absent, video};
 
 const FPS: u32 = 10;
 const SECS: u32 = 36;
@@ -61,24 +59,7 @@ fn picture(frame: u32) -> RgbImage {
 
 /// A video of it, every frame a JPEG.
 fn video(dir: &Path) -> PathBuf {
-    for frame in 0..FPS * SECS {
-        picture(frame).save(dir.join(format!("{frame:05}.jpg"))).unwrap();
-    }
-    let path = dir.join("hall.mkv");
-    gst::init().unwrap();
-    let pipeline = gst::parse::launch(&format!(
-        "multifilesrc location={}/%05d.jpg caps=image/jpeg,framerate={FPS}/1 ! jpegdec ! videoconvert \
-         ! jpegenc quality=95 ! matroskamux ! filesink location={}",
-        dir.display(),
-        path.display()
-    ))
-    .unwrap();
-    pipeline.set_state(gst::State::Playing).unwrap();
-    let kinds = [gst::MessageType::Eos, gst::MessageType::Error];
-    let end = pipeline.bus().unwrap().timed_pop_filtered(gst::ClockTime::from_seconds(120), &kinds);
-    pipeline.set_state(gst::State::Null).unwrap();
-    assert!(matches!(end.unwrap().view(), gst::MessageView::Eos(_)));
-    path
+    video::of_pictures(dir, "hall.mkv", FPS, (0..FPS * SECS).map(picture))
 }
 
 /// The models that set-up brings, and that network in MoveNet's place.

@@ -5,11 +5,9 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use gstreamer as gst;
-use gstreamer::prelude::*;
 use image::Rgb;
 
-use crate::support::Robot;
+use crate::support::{Robot, video};
 
 const FPS: u32 = 5;
 const SECS: u32 = 34;
@@ -24,25 +22,8 @@ fn video(dir: &Path) -> PathBuf {
     for (x, y) in (95..268).flat_map(|x| (110..190).map(move |y| (x, y))) {
         bare.put_pixel(x, y, Rgb([90 + (x % 3) as u8, 90, 90]));
     }
-    for frame in 0..FPS * SECS {
-        let shown = if frame < FPS * TAKEN_DOWN { &wall } else { &bare };
-        shown.save(dir.join(format!("{frame:05}.jpg"))).unwrap();
-    }
-    let path = dir.join("signs.mkv");
-    gst::init().unwrap();
-    let pipeline = gst::parse::launch(&format!(
-        "multifilesrc location={}/%05d.jpg caps=image/jpeg,framerate={FPS}/1 ! jpegdec ! videoconvert \
-         ! jpegenc quality=95 ! matroskamux ! filesink location={}",
-        dir.display(),
-        path.display()
-    ))
-    .unwrap();
-    pipeline.set_state(gst::State::Playing).unwrap();
-    let kinds = [gst::MessageType::Eos, gst::MessageType::Error];
-    let end = pipeline.bus().unwrap().timed_pop_filtered(gst::ClockTime::from_seconds(120), &kinds);
-    pipeline.set_state(gst::State::Null).unwrap();
-    assert!(matches!(end.unwrap().view(), gst::MessageView::Eos(_)));
-    path
+    let shown = |frame| if frame < FPS * TAKEN_DOWN { &wall } else { &bare };
+    video::of_pictures(dir, "signs.mkv", FPS, (0..FPS * SECS).map(|frame| shown(frame).clone()))
 }
 
 struct Scene {

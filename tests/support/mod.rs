@@ -8,6 +8,7 @@ pub mod faults;
 pub mod llm_server;
 pub mod onnx;
 pub mod recogniser;
+pub mod video;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
