@@ -42,5 +42,6 @@ mod terminal;
 pub mod text;
 pub mod time;
 pub mod watch;
+mod whole_file;
 pub mod window;
 pub mod wyoming;

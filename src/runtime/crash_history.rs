@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::whole_file;
+
 /// The file in the state directory.
 const FILE: &str = "crashes.json";
 /// So many crashes …
@@ -75,9 +77,7 @@ impl History {
     /// # Errors
     /// When the state directory cannot be written.
     pub fn save(&self) -> io::Result<()> {
-        let unfinished = self.file.with_extension("json.new");
-        fs::write(&unfinished, serde_json::to_vec_pretty(&self.records)?)?;
-        fs::rename(&unfinished, &self.file)
+        whole_file::write(&self.file, &serde_json::to_vec_pretty(&self.records)?)
     }
 
     /// The network crashed, or hung for good. `first`: how long it is left out at the first time; each further time in a row

@@ -1,16 +1,16 @@
 //! A folder of MCAP files, each named by what it covers: `<first>_<last>.mcap`, nanoseconds since 1970.
 
 use std::fs;
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 
 use crate::encryption::{FileCipher, StoreKey};
 use crate::time::{Span, Timestamp};
+use crate::whole_file;
 
-/// What such a file's name ends with, and that of one that is still written.
+/// What such a file's name ends with.
 const SUFFIX: &str = ".mcap";
-const UNFINISHED: &str = "part";
 
 /// A file of the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Folder {
         let Ok(entries) = fs::read_dir(&self.dir) else { return Ok(()) };
         for entry in entries {
             let path = entry?.path();
-            if path.extension().is_some_and(|suffix| suffix == UNFINISHED) {
+            if path.extension().is_some_and(|suffix| suffix == whole_file::UNFINISHED) {
                 fs::remove_file(path)?;
             }
         }
@@ -74,18 +74,8 @@ impl Folder {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
         let name = format!("{:020}_{:020}", span.start.as_nanos(), span.end.as_nanos());
         let path = self.path(&name);
-        let unfinished = path.with_extension(UNFINISHED);
         let sealed = self.cipher.seal(mcap);
-        let mut file = fs::OpenOptions::new()
-            .create(true)
-            .truncate(true)
-            .write(true)
-            .mode(0o600)
-            .open(&unfinished)?;
-        file.write_all(&sealed)?;
-        file.sync_all()?;
-        fs::rename(&unfinished, &path)?;
-        fs::File::open(&self.dir)?.sync_all()?;
+        whole_file::write(&path, &sealed)?;
         Ok(Kept { name, span, bytes: sealed.len() as u64 })
     }
 

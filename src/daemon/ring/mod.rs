@@ -7,6 +7,7 @@
 mod cut;
 mod filling;
 mod folder;
+mod owed;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,6 +22,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use self::cut::Cut;
 use self::filling::{Filling, Order};
 use self::folder::Folder;
+use self::owed::Owed;
 use crate::camera::CameraInfo;
 use crate::config;
 use crate::encryption::StoreKey;
@@ -71,6 +73,8 @@ struct Inner {
     segments: Folder,
     /// Held while one is cut or struck.
     snapshots: Mutex<Folder>,
+    /// Held while anything is erased.
+    owed: Mutex<Owed>,
     cap: u64,
     running: Option<Running>,
 }
@@ -90,6 +94,7 @@ impl Ring {
         Self(Arc::new(Inner {
             segments: Folder::new(dir.join("ring"), key, "ring"),
             snapshots: Mutex::new(Folder::new(dir.join("snapshots"), key, "snapshots")),
+            owed: Mutex::new(Owed::new(dir.join("ring"), key)),
             cap: limits.snapshots_mb.saturating_mul(1_000_000),
             running: None,
         }))
@@ -109,6 +114,7 @@ impl Ring {
         let segments = rest.0.segments.clone();
         segments.tidy()?;
         rest.snapshots().tidy()?;
+        rest.erase_owed();
         let filling = Filling::new(segments, limits, cameras, Timestamp::wall_clock())?;
         if !limits.is_on() {
             return Ok(rest);
@@ -122,6 +128,7 @@ impl Ring {
         let ring = Self(Arc::new(Inner {
             segments: rest.0.segments.clone(),
             snapshots: Mutex::new(rest.snapshots().clone()),
+            owed: Mutex::new(Owed::new(dir.join("ring"), key)),
             cap: rest.0.cap,
             running: Some(running),
         }));
@@ -232,30 +239,55 @@ impl Ring {
         Ok(known)
     }
 
-    /// Erases what was captured in those spans, and a second around them: whole files of the ring, parts of snapshots.
+    /// Erases what was captured in those spans, and a second around them: whole files of the ring, parts of snapshots. What an
+    /// earlier erasure left goes with it.
     ///
     /// # Errors
-    /// When the disk fails, or a snapshot is damaged; then some of it may be left.
+    /// When the disk fails, a snapshot is damaged, or the ring does not answer; then some of it is left, and goes with the next
+    /// erasure or start.
     pub fn erase(&self, spans: &[Span]) -> Result<(), RingError> {
-        let spans = widened(spans);
-        if spans.is_empty() {
+        let owed = self.0.owed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = owed.spans();
+        for span in widened(spans) {
+            if !all.contains(&span) {
+                all.push(span);
+            }
+        }
+        if all.is_empty() {
             return Ok(());
         }
-        match &self.0.running {
-            Some(running) => {
-                let (done, is_done) = bounded(1);
-                running.orders.send(Order::Erase(spans.clone(), done)).ok();
-                match is_done.recv_timeout(PATIENCE) {
-                    Ok(result) => result?,
-                    Err(_) => {
-                        return Err(io::Error::other("the ring does not answer").into());
-                    }
-                }
-            }
-            None => filling::erase(&self.0.segments, &spans)?,
+        owed.note(&all)?;
+        // The ring first: whoever keeps a snapshot meanwhile takes it from there. Neither keeps the other from being tried.
+        let segments = self.erase_segments(&all);
+        self.erase_snapshots(&all)?;
+        segments?;
+        Ok(owed.note(&[])?)
+    }
+
+    /// Erases what an earlier daemon did not get done.
+    fn erase_owed(&self) {
+        match self.erase(&[]) {
+            Ok(()) => {}
+            Err(error) => tracing::error!(
+                %error,
+                "What was to be erased from ring and snapshots is not yet; the next start tries again."
+            ),
         }
+    }
+
+    fn erase_segments(&self, spans: &[Span]) -> io::Result<()> {
+        let Some(running) = &self.0.running else {
+            return filling::erase(&self.0.segments, spans);
+        };
+        let (done, is_done) = bounded(1);
+        running.orders.send(Order::Erase(spans.to_vec(), done)).ok();
+        let unanswered = |_| io::Error::other("the ring does not answer; it erases when it does");
+        is_done.recv_timeout(PATIENCE).map_err(unanswered)?
+    }
+
+    fn erase_snapshots(&self, spans: &[Span]) -> Result<(), RingError> {
         let snapshots = self.snapshots();
-        for kept in touched(snapshots.list()?, &spans) {
+        for kept in touched(snapshots.list()?, spans) {
             let Some(file) = snapshots.read(&kept.name)? else { continue };
             let mut cut = Cut::new()?;
             let stays = |at| !spans.iter().any(|span| span.contains(at));

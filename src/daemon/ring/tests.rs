@@ -185,6 +185,33 @@ fn what_is_erased_is_in_no_file_and_the_rest_of_a_snapshot_stays() {
 }
 
 #[test]
+fn what_an_erasure_left_goes_with_the_next_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let ring = start(dir.path(), None, &limits(5.0, 100));
+    let from = begin();
+    feed(&ring, from, 8);
+    let at = |secs: f64| from.plus_secs(secs);
+    let kept = ring.keep(Span::new(at(0.0), at(8.0))).unwrap();
+    let path = dir.path().join("snapshots").join(format!("{}.mcap", kept.name));
+    let whole = std::fs::read(&path).unwrap();
+    std::fs::write(&path, b"damaged").unwrap();
+    let there = Span::new(at(4.0), at(5.0));
+    ring.erase(&[there]).unwrap_err();
+    let again = ring.keep(there);
+    assert!(
+        matches!(again, Err(RingError::Nothing(_))),
+        "the ring was not kept waiting: {again:?}"
+    );
+    std::fs::write(&path, whole).unwrap();
+    drop(ring);
+    let ring = start(dir.path(), None, &limits(5.0, 100));
+    let left = ring.kept().unwrap();
+    let (frames, blocks) = played(&ring, &left[0]);
+    assert!(!frames.is_empty());
+    assert!(!frames.iter().chain(&blocks).any(|at| there.contains(*at)));
+}
+
+#[test]
 fn under_a_key_nothing_of_it_lies_in_the_clear() {
     let dir = tempfile::tempdir().unwrap();
     let key = StoreKey::parse(&"5a".repeat(32)).unwrap();

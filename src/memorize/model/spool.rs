@@ -5,8 +5,7 @@
 
 use std::collections::VecDeque;
 use std::fs;
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,6 +13,7 @@ use std::time::Duration;
 use crate::encryption::{FileCipher, StoreKey};
 use crate::ids::ClipId;
 use crate::time::Timestamp;
+use crate::whole_file;
 
 use super::spooled::{SpooledClip, SpooledTurn};
 
@@ -181,7 +181,7 @@ impl Spool {
             stage: Stage::Put,
             empty: clip.is_empty(),
         };
-        write_whole(&self.path(&waiting.name()), &bytes)?;
+        whole_file::write(&self.path(&waiting.name()), &bytes)?;
         // Clips are committed one by one: what came before and was not committed never will be.
         let line = std::mem::take(&mut state.line);
         for before in line {
@@ -255,7 +255,7 @@ impl Spool {
         spooled.turns.insert(place, turn);
         let encoded = encoded(&spooled)?;
         let bytes = self.0.cipher.seal(&encoded);
-        write_whole(&path, &bytes)?;
+        whole_file::write(&path, &bytes)?;
         (waiting.bytes, waiting.empty) = (bytes.len() as u64, false);
         Ok(())
     }
@@ -355,7 +355,9 @@ impl Spool {
     pub fn keep_note(&self, clip: ClipId, note: &str) {
         let note: String = note.chars().take(NOTE_CHARS).collect();
         let text = format!("{clip}\n{note}");
-        if let Err(error) = write_whole(&self.path(NOTE), &self.0.cipher.seal(text.as_bytes())) {
+        if let Err(error) =
+            whole_file::write(&self.path(NOTE), &self.0.cipher.seal(text.as_bytes()))
+        {
             tracing::warn!(%error, "The memorizing model's note is lost.");
         }
     }
@@ -401,16 +403,6 @@ fn read(path: &Path, cipher: &FileCipher) -> io::Result<SpooledClip> {
     let layout = bincode::config::standard().with_limit::<{ 1 << 30 }>();
     let decoded = bincode::serde::decode_from_slice(rest, layout);
     decoded.map(|(clip, _)| clip).map_err(|error| damaged(error.to_string()))
-}
-
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let unfinished = path.with_extension("part");
-    let mut options = fs::OpenOptions::new();
-    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&unfinished, path)?;
-    path.parent().map_or(Ok(()), |folder| fs::File::open(folder)?.sync_all())
 }
 
 fn remove(path: &Path) {
