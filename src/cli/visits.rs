@@ -10,7 +10,7 @@ use super::times::{AsOfArg, TimeArg, between, known};
 use crate::daemon::queries::Visits;
 use crate::mqtt::message::QueryVerb;
 
-/// Who was there from when to when, and what they said: one row per visit.
+/// Who was there from when to when, what they said and did: one row per visit.
 ///
 /// A visit is over when somebody was neither seen nor heard for `visits.absence_secs`, or when the recording ends.
 #[derive(Debug, Args)]
@@ -59,7 +59,7 @@ pub(super) fn run(args: &VisitsArgs, context: &Context) -> anyhow::Result<u8> {
         return Ok(0);
     }
     let zone = context.config.timezone();
-    let mut table = print::table(["who", "from", "for", "where", "said", "still"]);
+    let mut table = print::table(["who", "from", "for", "where", "said", "did", "still"]);
     for visit in &found.visits {
         let secs = print::duration(visit.end.secs_since(visit.start));
         let still = visit.still.as_ref().map(|still| still.0.chars().take(12).collect());
@@ -69,6 +69,7 @@ pub(super) fn run(args: &VisitsArgs, context: &Context) -> anyhow::Result<u8> {
             if visit.over { secs } else { format!("{secs}, here") },
             visit.place.clone().unwrap_or_else(|| visit.sources.join(", ")),
             visit.said.clone().unwrap_or_else(|| "said nothing".to_owned()),
+            visit.did.clone().unwrap_or_default(),
             still.unwrap_or_default(),
         ]);
     }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::ingest::{ClipReport, LateWords, PartialWords};
 use super::queries::{name_of, watch_event};
+use crate::answer;
 use crate::identify::IdentifiedClip;
 use crate::ids::{ClipId, EntityId, EntityKind, FiringId, SessionId, TurnId};
 use crate::memory::model::{MemoryRow, NameRow};
@@ -231,7 +232,9 @@ impl Announcer {
         let Some(publisher) = self.publisher() else { return };
         let absence_secs = memory.options().absence_secs;
         for stay in view.stays_ended_in(clip, absence_secs) {
-            publisher.event_visit(&view.visit(&stay, absence_secs));
+            let mut visit = view.visit(&stay, absence_secs);
+            visit.did = answer::did(view, &visit);
+            publisher.event_visit(&visit);
         }
     }
 

@@ -16,6 +16,7 @@ use crate::ids::{EntityId, SourceId};
 use crate::memory::model::{Fact, Ground, MemoryKind};
 use crate::memory::{Filter, PerceptFilter, Point};
 use crate::percept::{ObjectTrack, Sighting};
+use crate::text::{capitalised, with_article};
 use crate::time::{Span, Timestamp};
 
 /// Out of view for less is no news, seconds.
@@ -82,11 +83,11 @@ pub(super) fn arrivals(scene: &Scene<'_>) -> Vec<Sentence> {
         let text = match &carrier {
             None => format!(
                 "{} came into view of {}.",
-                article(&called(scene, track, seen)),
+                capitalised(&with_article(&called(scene, track, seen))),
                 track.source
             ),
             Some(carrier) => {
-                let thing = article(&called(scene, track, seen)).to_lowercase();
+                let thing = with_article(&called(scene, track, seen));
                 format!("{} brought {thing} into view of {}.", carrier.who, track.source)
             }
         };
@@ -312,12 +313,6 @@ pub(super) fn room(scene: &Scene<'_>, at: Timestamp) -> Option<String> {
     scene.before.place_near(&here)?.name
 }
 
-/// "A cup", "An apple".
-fn article(label: &str) -> String {
-    let vowel = label.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U']);
-    format!("{} {label}", if vowel { "An" } else { "A" })
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -486,7 +481,5 @@ mod tests {
         assert_eq!(Side::of(0.32, Some(Side::Middle)), Side::Middle);
         assert_eq!(Side::of(0.40, Some(Side::Left)), Side::Middle);
         assert_eq!(Side::of(1.0, Some(Side::Right)), Side::Right);
-        assert_eq!(article("apple"), "An apple");
-        assert_eq!(article("cup"), "A cup");
     }
 }

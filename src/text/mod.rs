@@ -3,6 +3,7 @@
 //! [`MiniLm`] runs here; [`ServerEmbedder`] asks a server. [`Embedders`] is the one that is configured together
 //! with the one whose vectors answer until every memory has the configured one's.
 
+mod article;
 mod capitals;
 mod composed;
 mod embedders;
@@ -16,6 +17,7 @@ mod wording;
 use crate::ids::ModelHash;
 use crate::percept::Embedding;
 
+pub use article::with_article;
 pub use capitals::{capitalised, uncapitalised};
 pub use composed::{composed, composed_payload};
 pub use embedders::{Answering, Embedders};

@@ -86,6 +86,13 @@ fn what_people_did_is_told_and_of_nothing_else() {
 }
 
 #[test]
+fn a_visit_tells_what_somebody_did_in_one_sentence() {
+    assert_eq!(busy().visit_of_ben().as_deref(), Some("Ben came, sat down, waved and left."));
+    let plain = Household::new().visit_of_ben();
+    assert_eq!(plain, None, "nothing but that he was there");
+}
+
+#[test]
 fn whoever_is_forgotten_did_nothing() {
     let house = busy();
     if !house.reads_meaning() {

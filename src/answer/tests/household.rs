@@ -9,7 +9,7 @@ use crate::ids::{ClipId, EntityId, EntityKind, SessionId, SourceId, TrackId, Tur
 use crate::memorize::Memorizer;
 use crate::memory::model::*;
 use crate::memory::testing::memory_row;
-use crate::memory::{Draft, Memory, PresentState, PresentTrack, StoreOptions};
+use crate::memory::{Draft, Memory, PresentState, PresentTrack, StoreOptions, VisitFilter};
 use crate::percept::{Sighting, Transcript};
 use crate::time::{Span, Timestamp};
 
@@ -151,7 +151,7 @@ impl<'a> Scene<'a> {
 }
 
 #[allow(clippy::too_many_arguments)]
-fn remember(
+pub(super) fn remember(
     draft: &mut Draft,
     kind: MemoryKind,
     text: String,
@@ -167,7 +167,7 @@ fn remember(
     draft.memory(MemoryRow { id, clip, entities, fact, importance: 0.3, grounds, ..row }, None);
 }
 
-fn fact(subject: &str, attribute: &str, value: &str) -> Option<Fact> {
+pub(super) fn fact(subject: &str, attribute: &str, value: &str) -> Option<Fact> {
     Some(Fact { subject: subject.into(), attribute: attribute.into(), value: value.into() })
 }
 
@@ -342,6 +342,14 @@ impl Household {
         );
         draft.commit().unwrap();
         cup
+    }
+
+    /// What is told of Ben's last visit, now that he is gone.
+    pub(super) fn visit_of_ben(&self) -> Option<String> {
+        let view = self.memory.view();
+        let filter = VisitFilter { who: Some(self.ben), limit: Some(1), ..VisitFilter::default() };
+        let visit = view.visits(&filter, 60.0).pop()?;
+        crate::answer::did(&view, &crate::memory::Visit { over: true, ..visit })
     }
 
     /// Ben is in view of the open window from 17:32:01 on.

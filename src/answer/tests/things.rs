@@ -1,11 +1,11 @@
 //! Questions about things that a detector saw, and about who carried them.
 
-use super::household::{Household, local};
+use super::household::{Household, fact, local, remember};
 use super::*;
 use crate::geometry::Rect;
 use crate::ids::{ClipId, EntityId, EntityKind, SessionId, SourceId, TrackId};
 use crate::memory::Draft;
-use crate::memory::model::{ObjectTrackRow, TrackRow};
+use crate::memory::model::{Ground, MemoryKind, ObjectTrackRow, TrackRow};
 use crate::percept::Sighting;
 use crate::time::Span;
 
@@ -158,10 +158,10 @@ fn coloured() -> Household {
     let mut draft = house.memory.begin(local("2026-03-02T17:32:00"));
     let mut new = || draft.new_entity(EntityKind::Object);
     let (red, blue, plain) = (new(), new(), new());
-    for (object, track, x, label, colours) in [
-        (red, 60, 100.0, "cup", Some("red")),
-        (blue, 61, 500.0, "cup", Some("blue")),
-        (plain, 62, 300.0, "vase", None),
+    for (object, track, x, label, colours, side) in [
+        (red, 60, 100.0, "cup", Some("red"), "on the left"),
+        (blue, 61, 500.0, "cup", Some("blue"), "on the right"),
+        (plain, 62, 300.0, "vase", None, "in the middle"),
     ] {
         let seen = looks((91.0, 119.0), ((x, 300.0), (x, 300.0)), (40.0, 50.0));
         let (clip, span) = of_clip(&seen);
@@ -177,6 +177,12 @@ fn coloured() -> Household {
             confidence: 0.8,
             colours: colours.map(|colours| colours.parse().unwrap()),
         });
+        let place = format!("in view of camera, {side}");
+        let text = format!("The {label} is {place}.");
+        let ground = Some(Ground::Object(clip, TrackId(track)));
+        let told = fact(&object.to_string(), "location", &place);
+        let kind = MemoryKind::Semantic;
+        remember(&mut draft, kind, text, span, Some(clip), vec![object], ground, told);
     }
     for (track, face, colours) in [(70, Some(house.ben_face), "yellow"), (71, None, "red")] {
         let seen = looks((91.0, 98.0), ((200.0, 300.0), (200.0, 300.0)), (80.0, 300.0));
@@ -212,6 +218,9 @@ fn colours_tell_which_thing_is_meant_and_nothing_else() {
         ("How many cups are here?", &["2 cups"]),
         ("What colour is the cup on the right?", &["blue"]),
         ("What colour is the red cup?", &["red"]),
+        ("Where is the red cup?", &["on the left"]),
+        ("Where is the green cup?", &["?", "a cup that is red", "a cup that is blue"]),
+        ("Where is the green vase?", &["?", "whose colour I do not know"]),
     ] {
         let answer = ask(&house, text);
         let abstain = pieces.first() == Some(&"?");
@@ -240,6 +249,16 @@ fn who_wore_a_colour_is_told_by_bodies_and_of_the_upper_half_alone() {
         let all = pieces.iter().filter(|p| **p != "?").all(|p| told.contains(&p.to_lowercase()));
         assert!(all && answer.abstained == abstain, "{text}\n   {}", answer.answer);
     }
+}
+
+#[test]
+fn a_visit_tells_with_what_somebody_went() {
+    let house = furnished();
+    let told = house.visit_of_ben();
+    assert_eq!(told.as_deref(), Some("Ben came and left with the handbag."));
+    let forget = crate::memory::Forget::Entity(house.ben);
+    house.memory.forget(&forget, local("2026-03-02T17:33:00")).unwrap();
+    assert_eq!(house.visit_of_ben(), None);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::answer::document::Evidence;
-use crate::answer::reading::Reading;
+use crate::answer::reading::{Reading, touch};
 use crate::carrying::{
     Move, at_that_moment, came_by_turn, carried, looked_there_until, moves, within_reach,
 };
@@ -29,7 +29,7 @@ const NOT_SEEN: f32 = 0.6;
 
 /// What was done with a thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(in crate::answer) enum What {
     /// It came with somebody.
     Brought,
     /// It went from one place in view to another.
@@ -42,11 +42,11 @@ pub(super) enum What {
 
 /// Something that was done with a thing.
 #[derive(Clone, Debug)]
-pub(super) struct Handling {
-    pub(super) what: What,
-    pub(super) span: Span,
+pub(in crate::answer) struct Handling {
+    pub(in crate::answer) what: What,
+    pub(in crate::answer) span: Span,
     /// By whom; `None`: somebody whom nobody knows, or nobody.
-    pub(super) who: Option<EntityId>,
+    pub(in crate::answer) who: Option<EntityId>,
     /// A body was with it.
     by_somebody: bool,
     /// It was seen on its way.
@@ -64,9 +64,26 @@ struct Body {
 /// All that was done with those things, in time order. Costs the sightings that [`rows_of`] gives, and the bodies around what
 /// was done.
 pub(super) fn handlings(reading: &Reading, objects: &[EntityId]) -> Vec<Handling> {
+    handled(reading, objects, None)
+}
+
+/// What was done in that time with things that were in view then, in time order: what is not seen again ten minutes later is
+/// gone. Costs the sightings of those things from ten minutes before to ten minutes after it.
+pub(in crate::answer) fn handled_in(reading: &Reading, span: Span) -> Vec<Handling> {
+    let filter = PerceptFilter { span: Some(span), ..PerceptFilter::default() };
+    let seen = reading.view.object_tracks(&filter);
+    let things: BTreeSet<EntityId> = seen.iter().filter_map(|row| row.object).collect();
+    let things: Vec<EntityId> = things.into_iter().collect();
+    let wide = Span::new(span.start.plus_secs(-WATCHED_SECS), span.end.plus_secs(WATCHED_SECS));
+    let mut found = handled(reading, &things, Some(wide));
+    found.retain(|one| touch(span, one.span));
+    found
+}
+
+fn handled(reading: &Reading, objects: &[EntityId], within: Option<Span>) -> Vec<Handling> {
     let mut found = Vec::new();
     for &object in objects {
-        let rows = rows_of(reading, object, None);
+        let rows = rows_of(reading, object, within.as_ref().map(std::slice::from_ref));
         let newest = rows.iter().map(|row| row.span.end).max();
         let mut places: BTreeMap<(SessionId, SourceId), Vec<Arc<ObjectTrackRow>>> = BTreeMap::new();
         for row in rows {
@@ -273,6 +290,20 @@ impl Handling {
         let mut evidence = evidence_of(reading, &self.row, self.span, text, score);
         evidence.entities = self.entities();
         evidence
+    }
+
+    /// What the thing is called.
+    pub(in crate::answer) fn thing(&self) -> String {
+        self.row.called()
+    }
+
+    pub(in crate::answer) fn object(&self) -> EntityId {
+        self.object
+    }
+
+    /// Whether the thing was seen on its way.
+    pub(in crate::answer) fn was_seen(&self) -> bool {
+        self.was_seen
     }
 
     /// Whether somebody had it.

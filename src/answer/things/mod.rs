@@ -27,7 +27,8 @@ use super::reply::Reply;
 use super::who::{told, unrecorded};
 use super::wording::{list, sentence};
 use crate::colour::{Colour, Colours};
-use handled::{Handling, What, handlings};
+use handled::handlings;
+pub(super) use handled::{Handling, What, handled_in};
 use kinds::Kinds;
 use looks::{Look, Looks, several};
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::find::find;
+use crate::answer;
 use crate::memory::{Memory, View, Visit, VisitFilter};
 use crate::mqtt::Refusal;
 use crate::mqtt::message::ordered;
@@ -57,5 +58,9 @@ pub(super) fn visits(memory: &Memory, view: &View, args: &VisitsArgs) -> Result<
     let who = args.who.as_deref().map(|word| find(view, word)).transpose()?;
     let absence_secs = memory.options().absence_secs;
     let filter = VisitFilter { span, who, limit: Some(limit) };
-    Ok(Visits { absence_secs, visits: view.visits(&filter, absence_secs) })
+    let mut visits = view.visits(&filter, absence_secs);
+    for visit in &mut visits {
+        visit.did = answer::did(view, visit);
+    }
+    Ok(Visits { absence_secs, visits })
 }

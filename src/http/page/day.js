@@ -9,6 +9,7 @@ import { clip, nearestFrame } from "./clips.js";
 import { empty, head, picture, soundButton } from "./parts.js";
 import { everybody, face, hue, nameOf } from "./who.js";
 import { calendar } from "./calendar.js";
+import { visits } from "./visits.js";
 import { clock, clockShort, count, dayKey, dayLong, duration, iso, ms, timezone } from "./words.js";
 
 export const title = "Day";
@@ -25,7 +26,7 @@ export async function show(params, signal) {
   if (!newest) return all(head("Day"), empty("No day is remembered yet", "A day has rows as soon as a first clip is sealed."));
   const day = params.get("day") ?? dayKey(iso(newest));
   const [timeline, people] = await Promise.all([query("timeline", { day, timezone: timezone() }, signal), everybody()]);
-  const things = await thingsOf(timeline, signal);
+  const [things, stays] = await Promise.all([thingsOf(timeline, signal), visits(timeline, signal)]);
   let wake = 0;
   hear(
     "event/memory",
@@ -44,7 +45,7 @@ export async function show(params, signal) {
   if (!timeline.rows.length) return all(bar, empty("Nobody was seen or heard on this day"), clipList(timeline));
   const range = chosenRange(params, timeline);
   const moment = h("section", { class: "moment card", "aria-live": "polite", "aria-label": "The moment under the cursor" });
-  return all(bar, zoom(range), chart(timeline, things, people, range, params, moment), moment, clipList(timeline));
+  return all(bar, zoom(range), chart(timeline, things, people, range, params, moment), moment, stays, clipList(timeline));
 }
 
 function lead(timeline) {

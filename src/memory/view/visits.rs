@@ -187,6 +187,9 @@ pub struct Visit {
     pub place: Option<String>,
     /// Their own words, the first of them where there are many; `None`: said nothing that was understood.
     pub said: Option<String>,
+    /// What they did, as a sentence; `None`: nothing but that they were there, or it was not asked for.
+    #[serde(default)]
+    pub did: Option<String>,
     /// The key frame that shows them largest; `None`: none was kept.
     pub still: Option<MediaDigest>,
     /// The clip in which they came.
@@ -274,6 +277,7 @@ impl View {
             sources: sources.into_iter().collect(),
             place: self.place_at(stay.span.start).map(|place| self.display_name(place.id)),
             said: said(&stay.appearances),
+            did: None,
             still: self.still(&stay.appearances),
             clip: clip.unwrap_or(ClipId { session: SessionId(0), index: 0 }),
         }
