@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 use super::phrase::phrase;
 use super::reading::{Reading, hull, touch};
 use super::reply::Reply;
-use super::wording::sentence;
+use super::wording::{list, sentence};
 use super::{facts, things, who};
 
 /// Statements with words of a thing's name that are looked at.
@@ -42,6 +42,38 @@ pub(super) fn where_called(reading: &Reading, words: &[String]) -> Option<Reply>
     rows.retain(|row| has_all(reading, row, &colours));
     rows.truncate(1 + MOST_OTHERS);
     Some(told_place(reading, "", rows.first()?, &rows[1..]))
+}
+
+/// "Where is the green cup?", of cups that were seen in other colours alone, and where nothing was told of a green one: that
+/// another of the kind is somewhere is no answer.
+pub(super) fn of_no_such_colour(reading: &Reading, words: &[String]) -> Option<Reply> {
+    let (rows, rest) = called(reading, words)?;
+    let (colours, _) = colours(&rest);
+    if colours.is_empty() || rows.iter().any(|row| has_all(reading, row, &colours)) {
+        return None;
+    }
+    let name = words.join(" ");
+    let hits = reading.view.lexical_with_kin(&name, LOOKED_AT, &Filter::default());
+    let wanted = stems(&name);
+    let is_told = |row: Arc<MemoryRow>| {
+        let told = stems(&row.text);
+        wanted.iter().all(|word| told.contains(word))
+    };
+    if hits.into_iter().filter_map(|(id, _)| reading.view.memory(id)).any(is_told) {
+        return None;
+    }
+    let known = rows.iter().take(1 + MOST_OTHERS).filter_map(|row| {
+        let object = object_of(row)?;
+        let name = reading.view.thing(&object.to_string());
+        Some(match reading.view.colours(object) {
+            Some(colours) => format!("a {name} that is {colours}"),
+            None => format!("a {name} whose colour I do not know"),
+        })
+    });
+    let known: Vec<String> = known.collect();
+    let text = format!("I don't know where the {name} is; I know {}.", list(&known));
+    let entities: Vec<EntityId> = rows.iter().filter_map(|row| object_of(row)).collect();
+    Some(Reply::unknown(&text).about(&entities))
 }
 
 /// "Have you seen the cup?", "Is the cup on the left?": of a thing of that name; of a place that its own does not name it is

@@ -118,6 +118,12 @@ pub(super) fn perceived(
             {
                 return Perceived { reading, parsed, people, reply, is_settled: true, is_final };
             }
+            if people.is_empty()
+                && matches!(parsed.ask, Ask::Where { .. })
+                && let Some(reply) = objects::of_no_such_colour(&reading, &parsed.content)
+            {
+                return Perceived { reading, parsed, people, reply, is_settled: true, is_final };
+            }
             let usual = people.first().and_then(|id| facts::usual(&reading, *id, &parsed));
             let mut reply = usual.unwrap_or_else(|| dispatch(&reading, &names, &parsed, &people));
             if parsed.times.iter().any(TimeExpr::is_told) {
