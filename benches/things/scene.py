@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 """Composes a recording with things, people and signs in it: things lie, are carried, are brought and go.
 
-Usage: scene.py SCENE.json OUT.mp4 --recordings DIR --stamps DIR
+Usage: scene.py SCENE.json OUT.mp4 --recordings DIR --stamps DIR [--player FILE --bus FILE]
 
 SCENE.json: {"secs", "background": [recording, second], "people": {name: [[second, x, shows the face], …]}, "things": [{"stamp",
 "size", "path": [[second, x, y], …], "to"}], "signs": [as in benches/text]}. People are the cut-outs of
 `benches/bodies/compose.py`, on the ways that are told there; things are photographs without background of Debian's
 tuxpaint-stamps-default (usr/share/tuxpaint/stamps), `size` px on their longer side, their centre on the path, before people;
-between two places of a path they move. Needs OpenCV's Python package, NumPy, Pillow, and gst-launch-1.0 with x264enc.
+between two places of a path they move. "actors": [{"who", "from", "x", "does": [[seconds, what], …]}], where there are any, are those
+of `benches/actions/compose.py` (who needs --player and --bus), their feet at x. Needs OpenCV's Python package, NumPy, Pillow, and gst-launch-1.0 with x264enc.
 """
 
 import argparse
 import importlib.util
 import json
+import sys
 from pathlib import Path
 
 import cv2
@@ -29,6 +31,34 @@ def beside(name):
 
 
 bodies, text = beside("bodies/compose"), beside("text/scene")
+
+
+class Actor:
+    """Who does one thing after the other in one place."""
+
+    def __init__(self, actions, cutout, told):
+        self.actions, self.cutout, self.x, self.steps = actions, cutout, told["x"], []
+        start = told["from"]
+        for secs, what in told["does"]:
+            self.steps.append((start, secs, what))
+            start += secs
+
+    def draw(self, canvas, moment):
+        for start, secs, what in self.steps:
+            if start <= moment < start + secs:
+                picture, mask, angle = self.actions.posed(self.cutout, what, moment - start, secs)
+                aside = 0 if angle == 0 else -np.sign(angle) * 120 * abs(np.sin(angle))
+                self.actions.lay(canvas, picture, mask, self.x + 2 * np.sin(moment * 1.4) + aside, angle)
+
+
+def actors_of(scene, chosen):
+    if not scene.get("actors"):
+        return []
+    sys.path.insert(0, str(HERE.parent / "bodies"))
+    actions = beside("actions/compose")
+    pictures = {name: cv2.imread(str(getattr(chosen, name))) for name in ("player", "bus")}
+    cutouts = {name: actions.Cutout(pictures[file], box, joints) for name, (file, box, joints) in actions.PEOPLE.items()}
+    return [Actor(actions, cutouts[told["who"]], told) for told in scene["actors"]]
 
 
 class Thing:
@@ -61,11 +91,14 @@ def main():
     parser.add_argument("out", type=Path)
     for name in ("recordings", "stamps"):
         parser.add_argument(f"--{name}", type=Path, required=True)
+    for name in ("player", "bus"):
+        parser.add_argument(f"--{name}", type=Path)
     chosen = parser.parse_args()
     scene = json.loads(chosen.scene.read_text())
     recording, second = scene["background"]
     ground = cv2.resize(bodies.frames_of(chosen.recordings / recording, second, 1.0)[0], (bodies.WIDTH, bodies.HEIGHT))
     people = {name: bodies.Cutout(chosen.recordings, name) for name in scene["people"]}
+    actors = actors_of(scene, chosen)
     things = [Thing(chosen.stamps, told) for told in scene["things"]]
     signs = [(sign, *text.overlay(sign)) for sign in scene["signs"]]
     noise = np.random.default_rng(7)
@@ -76,6 +109,8 @@ def main():
         for sign, lies, mask in signs:
             if sign["from"] <= moment < sign["to"]:
                 canvas = (canvas * (1 - mask) + lies * mask).astype(np.uint8)
+        for actor in actors:
+            actor.draw(canvas, moment)
         for name, path in scene["people"].items():
             stands = bodies.place(path, moment)
             if stands:
