@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::ids::{ClipId, EntityId, TrackId, TurnId};
 use crate::language::actions::SOMEBODY;
-use crate::memory::Filter;
 use crate::memory::model::{
     ActionRow, Ground, MemoryKind, MemoryRow, ObjectTrackRow, SoundEventRow, TextTrackRow,
 };
+use crate::memory::{Filter, PersonProfile};
 use crate::mention;
 use crate::time::Span;
 
@@ -40,8 +40,15 @@ impl Reading {
         if resolved == EntityId::ROBOT || !self.view.names(resolved).is_empty() {
             return self.name(resolved);
         }
-        let profile = self.view.person(resolved);
-        let name = self.name(resolved);
+        self.introduced(&self.view.person(resolved))
+    }
+
+    /// The same of a person whose profile is known already.
+    pub(super) fn introduced(&self, profile: &PersonProfile) -> String {
+        if let Some(name) = &profile.name {
+            return name.clone();
+        }
+        let name = self.name(profile.id);
         match profile.first_seen {
             None => format!("{name} (unnamed)"),
             Some(at) if profile.seen_secs == 0.0 => {

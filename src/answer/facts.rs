@@ -1,5 +1,6 @@
 //! What is true: where and who somebody is, what the memories say.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use crate::ids::EntityId;
@@ -21,6 +22,8 @@ use super::wording::{last_inside, length, list, sentence, times};
 const DIGESTS: usize = 3;
 /// What else is told of it in sentences.
 const TOLD: usize = 5;
+/// People that are told by their names, at most.
+const MOST_LISTED: usize = 50;
 /// Newest notes that may name another time than their own.
 const NOTES: usize = 200;
 
@@ -198,27 +201,30 @@ pub(super) fn usual(reading: &Reading, who: EntityId, parsed: &Parsed) -> Option
         .then(|| Reply { confidence: surest, ..Reply::known(text.join(" "), vec![who], evidence) })
 }
 
-/// "Who do you know?"
+/// "Who do you know?": of many those with a name, and of the others whoever was perceived last.
 pub(super) fn everybody(reading: &Reading) -> Reply {
-    let persons: Vec<EntityId> = reading
-        .view
-        .persons()
-        .into_iter()
-        .map(|row| row.id)
-        .filter(|id| Reading::is_person(*id))
-        .collect();
-    if persons.is_empty() {
+    let mut persons = reading.view.persons();
+    persons.retain(|person| Reading::is_person(person.id));
+    let all = persons.len();
+    if all == 0 {
         return Reply::none("I know nobody yet.".into());
     }
-    let names: Vec<String> = persons.iter().map(|id| reading.introduce(*id)).collect();
+    if all > MOST_LISTED {
+        persons.sort_by_key(|person| (person.name.is_none(), Reverse(person.last_seen)));
+        persons.truncate(MOST_LISTED);
+    }
+    let mut names: Vec<String> = persons.iter().map(|person| reading.introduced(person)).collect();
+    if all > MOST_LISTED {
+        names.push(format!("{} more", all - MOST_LISTED));
+    }
+    let persons: Vec<EntityId> = persons.into_iter().map(|person| person.id).collect();
     let first = |id: &EntityId| {
         let seen = reading.first_appearance(Some(*id), |span| span.start);
         let heard = || reading.first_spoken(*id).map(|s| reading.speech_evidence(&s, s.confidence));
         seen.map(|run| reading.sight_evidence(&run)).or_else(heard)
     };
     let evidence = persons.iter().filter_map(first).take(GATHERED).collect();
-    let count =
-        if persons.len() == 1 { "1 person".into() } else { format!("{} people", persons.len()) };
+    let count = if all == 1 { "1 person".into() } else { format!("{all} people") };
     Reply::known(format!("I know {count}: {}.", list(&names)), persons, evidence)
 }
 

@@ -3,6 +3,7 @@
 
 mod actions;
 mod household;
+mod people;
 mod things;
 
 use std::sync::Arc;
