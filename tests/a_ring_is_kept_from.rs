@@ -76,6 +76,13 @@ fn what_was_captured_is_kept_after_the_fact_and_after_a_kill_and_erased_with_its
     let fetch = ureq::get(format!("http://127.0.0.1:{door}/api/snapshots/{name}")).call();
     let fetched = fetch.unwrap().into_body().into_with_config().limit(u64::MAX).read_to_vec();
     assert!(fetched.unwrap() == std::fs::read(&out).unwrap(), "both doors give the same file");
+    let film = ureq::get(format!("http://127.0.0.1:{door}/api/snapshots/{name}.mp4")).call();
+    let film = film.unwrap().into_body().into_with_config().limit(u64::MAX).read_to_vec().unwrap();
+    let shown = robot.dir.path().join("kept.mp4");
+    std::fs::write(&shown, film).unwrap();
+    let lines = Robot::new("edge").replay(&shown, &[]);
+    let secs = lines.last().unwrap()["media_secs"].as_f64().unwrap();
+    assert!((secs - covered.secs()).abs() <= 0.6, "{lines:?} {covered:?}");
     let other = Robot::new("edge");
     let lines = other.replay(&out, &[]);
     let end = lines.last().unwrap();

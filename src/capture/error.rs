@@ -42,6 +42,9 @@ pub enum CaptureError {
     /// Replay options that contradict each other.
     #[error("replay options: {0}")]
     BadOptions(String),
+    /// A recording of which no film can be made.
+    #[error("making a film: {0}")]
+    Film(String),
     /// A GStreamer element or decoder that is not installed.
     #[error("{doing}: GStreamer lacks {what}; {}", missing(.package.as_deref()))]
     MissingPlugin {

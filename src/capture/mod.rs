@@ -9,6 +9,7 @@ mod audio;
 pub mod bag;
 mod damage;
 mod error;
+mod film;
 mod gst;
 pub mod imaging;
 mod live;
@@ -20,6 +21,7 @@ mod recording;
 pub use audio::blocks::{BLOCK_SAMPLES, Blocks, Stamps};
 pub use damage::{Cause, Damage, Tally};
 pub use error::CaptureError;
+pub use film::{Film, film};
 pub use live::{
     CameraAddress, FramesWanted, LiveSources, SourceHealth, SourceState, camera_address,
     needs_sound_card, playback, without_pipeline,

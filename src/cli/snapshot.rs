@@ -25,6 +25,7 @@ use crate::mqtt::message::QueryVerb;
   engramd snapshot keep --start \"today 14:00\" --end \"today 14:02\"
   engramd snapshot list
   engramd snapshot export NAME fall.mcap                  as plain MCAP, of an encrypted store, too
+  engramd snapshot export NAME fall.mp4                   as a film; --camera front of several
   engramd replay fall.mcap
   engramd snapshot remove NAME
 
@@ -44,8 +45,11 @@ enum What {
     Export {
         /// Its name, as `list` tells it.
         name: String,
-        /// The file.
+        /// The file: a film where it ends with `.mp4` (one camera's pictures with sound), else MCAP.
         out: PathBuf,
+        /// Whose pictures a film has; needed where there are several cameras.
+        #[arg(long, value_name = "NAME")]
+        camera: Option<String>,
     },
     /// Take one away.
     Remove {
@@ -75,7 +79,7 @@ pub(super) fn run(args: &SnapshotArgs, context: &Context) -> anyhow::Result<u8> 
             change::done("snapshot", &given(payload), context)
         }
         What::List => list(context),
-        What::Export { name, out } => export(name, out, context),
+        What::Export { name, out, camera } => export(name, out, camera.as_deref(), context),
         What::Remove { name } => change::done("snapshot", &json!({ "remove": name }), context),
     }
 }
@@ -116,12 +120,16 @@ fn list(context: &Context) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-fn export(name: &str, out: &Path, context: &Context) -> anyhow::Result<u8> {
+fn export(name: &str, out: &Path, camera: Option<&str>, context: &Context) -> anyhow::Result<u8> {
     let config = &context.config;
     let (dir, key) = (config.store_dir(), config.store_key()?);
     let ring = Ring::at_rest(&dir, key.as_ref(), &config.ring);
-    let Some(mcap) = ring.read(name).with_context(|| format!("reading the snapshot {name}"))?
-    else {
+    let as_film = out.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("mp4"));
+    let found = match as_film {
+        true => ring.film(name, camera)?,
+        false => ring.read(name).with_context(|| format!("reading the snapshot {name}"))?,
+    };
+    let Some(bytes) = found else {
         bail!(
             "there is no snapshot {name:?} in {}; `engramd snapshot list` names them",
             dir.display()
@@ -133,12 +141,12 @@ fn export(name: &str, out: &Path, context: &Context) -> anyhow::Result<u8> {
         .create_new(true)
         .mode(0o600)
         .open(out)
-        .and_then(|mut file| file.write_all(&mcap).and_then(|()| file.sync_all()))
+        .and_then(|mut file| file.write_all(&bytes).and_then(|()| file.sync_all()))
         .with_context(|| format!("writing {}", out.display()))?;
-    let told = json!({ "snapshot": name, "file": out, "bytes": mcap.len() });
+    let told = json!({ "snapshot": name, "file": out, "bytes": bytes.len() });
     match context.json {
         true => print::json(&told)?,
-        false => print::line(format!("{}: {} bytes", out.display(), mcap.len()))?,
+        false => print::line(format!("{}: {} bytes", out.display(), bytes.len()))?,
     }
     Ok(0)
 }

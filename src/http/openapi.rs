@@ -192,7 +192,7 @@ fn paths() -> Value {
         (
             "/api/snapshots/{name}",
             "name",
-            "A snapshot, as the verb `snapshots` names it: MCAP.",
+            "A snapshot, as the verb `snapshots` names it: MCAP; with `.mp4` behind the name as a film, of `?camera=` where there are several.",
             "application/octet-stream",
         ),
         ("/api/still/{camera}", "camera", "A camera's newest picture.", "image/jpeg"),

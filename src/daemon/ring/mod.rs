@@ -10,8 +10,10 @@ mod folder;
 mod owed;
 
 use std::collections::BTreeMap;
-use std::io;
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::AsRawFd as _;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -24,6 +26,7 @@ use self::filling::{Filling, Order};
 use self::folder::Folder;
 use self::owed::Owed;
 use crate::camera::CameraInfo;
+use crate::capture::{self, CaptureError};
 use crate::config;
 use crate::encryption::StoreKey;
 use crate::ids::SourceId;
@@ -60,6 +63,9 @@ pub enum RingError {
     /// The disk failed.
     #[error("keeping a part of the ring: {0}")]
     Io(#[from] io::Error),
+    /// A snapshot that makes no film.
+    #[error(transparent)]
+    Film(#[from] CaptureError),
     /// A file of the ring is damaged.
     #[error("keeping a part of the ring: {0}")]
     Mcap(#[from] mcap::McapError),
@@ -73,6 +79,8 @@ struct Inner {
     segments: Folder,
     /// Held while one is cut or struck.
     snapshots: Mutex<Folder>,
+    /// Held while a film is made: one at a time, since it takes a core.
+    filming: Mutex<()>,
     /// Held while anything is erased.
     owed: Mutex<Owed>,
     cap: u64,
@@ -94,6 +102,7 @@ impl Ring {
         Self(Arc::new(Inner {
             segments: Folder::new(dir.join("ring"), key, "ring"),
             snapshots: Mutex::new(Folder::new(dir.join("snapshots"), key, "snapshots")),
+            filming: Mutex::default(),
             owed: Mutex::new(Owed::new(dir.join("ring"), key)),
             cap: limits.snapshots_mb.saturating_mul(1_000_000),
             running: None,
@@ -128,6 +137,7 @@ impl Ring {
         let ring = Self(Arc::new(Inner {
             segments: rest.0.segments.clone(),
             snapshots: Mutex::new(rest.snapshots().clone()),
+            filming: Mutex::default(),
             owed: Mutex::new(Owed::new(dir.join("ring"), key)),
             cap: rest.0.cap,
             running: Some(running),
@@ -224,6 +234,23 @@ impl Ring {
             true => snapshots.read(name),
             false => Ok(None),
         }
+    }
+
+    /// A snapshot as MP4: pictures of `camera`, or of the only one, and sound; `None`: there is none of that name. It is made in RAM:
+    /// nothing of it touches the disk.
+    ///
+    /// # Errors
+    /// When the snapshot cannot be read, several cameras are in it and none is named, or an encoder is missing or fails.
+    pub fn film(&self, name: &str, camera: Option<&str>) -> Result<Option<Vec<u8>>, RingError> {
+        let Some(mcap) = self.read(name)? else { return Ok(None) };
+        let _alone = self.0.filming.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut whole, mut film) = (in_ram("snapshot.mcap")?, in_ram("snapshot.mp4")?);
+        whole.write_all(&mcap)?;
+        drop(mcap);
+        capture::film(&path_of(&whole), &path_of(&film), camera)?;
+        let mut bytes = Vec::new();
+        film.read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
     }
 
     /// Erases a snapshot; whether there was one of that name.
@@ -335,6 +362,16 @@ impl Ring {
     fn snapshots(&self) -> std::sync::MutexGuard<'_, Folder> {
         self.0.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A file that is in no folder, and gone when it is closed.
+fn in_ram(name: &str) -> io::Result<File> {
+    Ok(rustix::fs::memfd_create(name, rustix::fs::MemfdFlags::CLOEXEC)?.into())
+}
+
+/// Where this process opens it by a name.
+fn path_of(file: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
 /// Keeps each span once it is over, until nobody asks any more.

@@ -45,9 +45,14 @@ pub(crate) fn feed(ring: &Ring, from: Timestamp, secs: u32) {
 
 /// When the pictures and the sounds of a snapshot were captured, as a replay plays it.
 fn played(ring: &Ring, kept: &Kept) -> (Vec<Timestamp>, Vec<Timestamp>) {
+    stamps("kept.mcap", &ring.read(&kept.name).unwrap().unwrap())
+}
+
+/// The stamps of a recording's pictures and sounds.
+fn stamps(name: &str, file: &[u8]) -> (Vec<Timestamp>, Vec<Timestamp>) {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("kept.mcap");
-    std::fs::write(&path, ring.read(&kept.name).unwrap().unwrap()).unwrap();
+    let path = dir.path().join(name);
+    std::fs::write(&path, file).unwrap();
     let recording = Recording::open(&path, &ReplayOptions::default()).unwrap();
     let mut playback = recording.play().unwrap();
     let (mut frames, mut blocks) = (Vec::new(), Vec::new());
@@ -182,6 +187,29 @@ fn what_is_erased_is_in_no_file_and_the_rest_of_a_snapshot_stays() {
     rest.erase(&[Span::new(at(-10.0), at(100.0))]).unwrap();
     assert!(rest.kept().unwrap().is_empty());
     assert_eq!(rest.would_erase(&[Span::new(at(-10.0), at(100.0))]).unwrap(), (0.0, 0));
+}
+
+#[test]
+fn a_snapshot_is_shown_as_a_film_with_every_picture_at_its_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let key = StoreKey::parse(&"5a".repeat(32)).unwrap();
+    let ring = start(dir.path(), Some(&key), &limits(5.0, 100));
+    let from = begin();
+    feed(&ring, from, 6);
+    let kept = ring.keep(Span::new(from.plus_secs(1.0), from.plus_secs(4.0))).unwrap();
+    let (frames, blocks) = played(&ring, &kept);
+    let film = ring.film(&kept.name, None).unwrap().unwrap();
+    let (shown, heard) = stamps("film.mp4", &film);
+    assert_eq!(shown.len(), frames.len());
+    let (first, begin) = (shown[0], frames[0]);
+    let apart = |(shown, frame): (&Timestamp, &Timestamp)| {
+        (shown.secs_since(first) - frame.secs_since(begin)).abs()
+    };
+    assert!(shown.iter().zip(&frames).map(apart).all(|apart| apart < 0.01), "{shown:?} {frames:?}");
+    assert!(!heard.is_empty() && !blocks.is_empty());
+    assert!(matches!(ring.film(&kept.name, Some("rear")), Err(RingError::Film(_))));
+    assert!(ring.film(&kept.name, Some("front")).unwrap().is_some());
+    assert!(ring.film("1_2", None).unwrap().is_none());
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::io;
 use serde_json::json;
 
 use super::MemoryService;
+use crate::capture::CaptureError;
 use crate::daemon::ring::{Ring, RingError};
 use crate::http::snapshots::Snapshots;
 use crate::memory::Forget;
@@ -86,14 +87,20 @@ impl Snapshots for MemoryService {
     fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
         self.ring.load().read(name)
     }
+
+    fn film(&self, name: &str, camera: Option<&str>) -> Result<Option<Vec<u8>>, Refusal> {
+        self.ring.load().film(name, camera).map_err(|error| failed(&error))
+    }
 }
 
 fn failed(error: &RingError) -> Refusal {
     match error {
         RingError::Nothing(_) => Refusal::not_found(error.to_string()),
-        RingError::TooLarge(_) => Refusal::bad_request(error.to_string()),
-        RingError::Io(_) | RingError::Mcap(_) => {
-            tracing::warn!(%error, "A part of the ring is not kept.");
+        RingError::TooLarge(_) | RingError::Film(CaptureError::Film(_)) => {
+            Refusal::bad_request(error.to_string())
+        }
+        RingError::Io(_) | RingError::Film(_) | RingError::Mcap(_) => {
+            tracing::warn!(%error, "A part of the ring is not kept, or not shown.");
             Refusal::internal(error.to_string())
         }
     }

@@ -320,13 +320,14 @@ function snapshots({ ring, snapshots }) {
     size(one.bytes),
     // (The name of the file is the one that it is kept by.)
     h("a", { href: api.snapshotUrl(one.name), download: "" }, one.name),
+    h("a", { href: `${api.snapshotUrl(one.name)}.mp4`, download: "", "aria-label": `Film of ${when(one.start)}` }, "Film"),
     may ? away(one) : "",
   ]);
   return h(
     "section",
     { class: "card" },
     h("h2", null, "Snapshots of the last minutes"),
-    rows.length ? table("Snapshots", ["From", "Length", "Size", "Name", ""], rows) : h("p", { class: "soft" }, "None is kept."),
+    rows.length ? table("Snapshots", ["From", "Length", "Size", "Name", "", ""], rows) : h("p", { class: "soft" }, "None is kept."),
     h("div", { class: "row" }, ring && may ? keep : null),
   );
 }
