@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use crate::ids::{ClipId, EntityId, TrackId, TurnId};
 use crate::language::actions::SOMEBODY;
+use crate::memory::Filter;
 use crate::memory::model::{
-    ActionRow, Ground, MemoryKind, MemoryRow, ObjectTrackRow, SoundEventRow, TextTrackRow,
+    ActionRow, Ground, MemoryKind, MemoryRow, ObjectTrackRow, PersonProfile, SoundEventRow,
+    TextTrackRow,
 };
-use crate::memory::{Filter, PersonProfile};
 use crate::mention;
 use crate::time::Span;
 

@@ -47,24 +47,24 @@ pub struct Film {
 /// fails. Then `out` is no film.
 pub fn film(recording: &Path, out: &Path, camera: Option<&str>) -> Result<Film, CaptureError> {
     let recording = Recording::open(recording, &ReplayOptions::default())?;
-    let cast = Cast::of(&recording, camera)?;
+    let chosen = Chosen::of(&recording, camera)?;
     let text = launch::find(PIPELINE)?;
     let paragraph = launch::paragraphs(&text, &out.to_string_lossy()).join(" ");
     let pipeline = launch::build(PIPELINE, &paragraph)?;
     let set = Set::up(&pipeline)?;
-    let made = set.shoot(&recording, &cast);
+    let made = set.shoot(&recording, &chosen);
     pipeline.set_state(gst::State::Null).ok();
     made
 }
 
-/// Who is in it.
-struct Cast {
+/// Whose pictures and sound are in it.
+struct Chosen {
     camera: SourceId,
     microphone: Option<SourceId>,
     start: Timestamp,
 }
 
-impl Cast {
+impl Chosen {
     fn of(recording: &Recording, wanted: Option<&str>) -> Result<Self, CaptureError> {
         let mut cameras: BTreeMap<SourceId, Timestamp> = BTreeMap::new();
         let mut microphones: BTreeMap<SourceId, usize> = BTreeMap::new();
@@ -128,14 +128,14 @@ impl<'a> Set<'a> {
         Ok(set)
     }
 
-    fn shoot(&self, recording: &Recording, cast: &Cast) -> Result<Film, CaptureError> {
+    fn shoot(&self, recording: &Recording, chosen: &Chosen) -> Result<Film, CaptureError> {
         let mut size = None;
-        let (mut frames, mut last) = (0_u64, cast.start);
-        let mut sound = Sound { start: cast.start, samples: 0, audio: &self.audio };
+        let (mut frames, mut last) = (0_u64, chosen.start);
+        let mut sound = Sound { start: chosen.start, samples: 0, audio: &self.audio };
         let mut playback = recording.play()?;
         while let Some(item) = playback.next()? {
             let pushed = match item {
-                Item::Frame(frame) if frame.source == cast.camera => {
+                Item::Frame(frame) if frame.source == chosen.camera => {
                     let image = to_rgb(&frame)?;
                     let first = size.is_none();
                     // (What is of another size cannot stand in one film.)
@@ -149,12 +149,12 @@ impl<'a> Set<'a> {
                     }
                     (frames, last) = (frames + 1, frame.at);
                     let pushed = sound.silence_until(frame.at.plus_secs(-LATE_SECS));
-                    pushed.and_then(|()| {
+                    pushed.and_then(|_| {
                         let buffer = packed(&image);
-                        self.video.push_buffer(stamped(buffer, since(cast.start, frame.at)))
+                        self.video.push_buffer(stamped(buffer, since(chosen.start, frame.at)))
                     })
                 }
-                Item::Block(block) if Some(&block.source) == cast.microphone.as_ref() => {
+                Item::Block(block) if Some(&block.source) == chosen.microphone.as_ref() => {
                     sound.block(block.at, &block.samples)
                 }
                 _ => Ok(gst::FlowSuccess::Ok),
@@ -171,8 +171,8 @@ impl<'a> Set<'a> {
             return Err(self.fault("it takes no end"));
         }
         self.finish()?;
-        let (camera, microphone) = (cast.camera.clone(), cast.microphone.clone());
-        Ok(Film { camera, microphone, frames, secs: last.secs_since(cast.start) })
+        let (camera, microphone) = (chosen.camera.clone(), chosen.microphone.clone());
+        Ok(Film { camera, microphone, frames, secs: last.secs_since(chosen.start) })
     }
 
     fn start(&self, (width, height): (u32, u32)) -> Result<(), CaptureError> {
@@ -194,7 +194,7 @@ impl<'a> Set<'a> {
         let Some(bus) = self.pipeline.bus() else { return Err(failed("it has no bus".to_owned())) };
         let wanted = [gst::MessageType::Eos, gst::MessageType::Error];
         let waited = Some(gst::ClockTime::from_seconds(FINISH_SECS));
-        match bus.timed_pop_filtered(waited, &wanted).as_ref().map(gst::Message::view) {
+        match bus.timed_pop_filtered(waited, &wanted).as_ref().map(|told| told.view()) {
             Some(gst::MessageView::Eos(_)) => Ok(()),
             Some(gst::MessageView::Error(error)) => Err(failed(error.error().to_string())),
             _ => Err(failed(format!("it was not done within {FINISH_SECS} s"))),
@@ -208,7 +208,7 @@ impl<'a> Set<'a> {
             let waited = Some(gst::ClockTime::from_seconds(1));
             bus.timed_pop_filtered(waited, &[gst::MessageType::Error])
         });
-        match told.as_ref().map(gst::Message::view) {
+        match told.as_ref().map(|told| told.view()) {
             Some(gst::MessageView::Error(error)) => failed(error.error().to_string()),
             _ => failed(what.to_owned()),
         }

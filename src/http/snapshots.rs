@@ -48,11 +48,11 @@ pub(super) async fn snapshot(
         None => (file, false),
     };
     let (snapshots, called) = (door.snapshots.clone(), name.clone());
-    let unread =
-        |error: io::Error| Refusal::internal(format!("reading the snapshot {called:?}: {error}"));
     let read = tokio::task::spawn_blocking(move || match as_film {
         true => snapshots.film(&called, wanted.camera.as_deref()),
-        false => snapshots.read(&called).map_err(unread),
+        false => snapshots.read(&called).map_err(|error| {
+            Refusal::internal(format!("reading the snapshot {called:?}: {error}"))
+        }),
     });
     let read = read.await;
     let file = read

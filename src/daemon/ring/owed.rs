@@ -52,10 +52,10 @@ impl Owed {
             };
         }
         let pairs: Vec<[Timestamp; 2]> = spans.iter().map(|span| [span.start, span.end]).collect();
-        let sealed = self.cipher.seal(&serde_json::to_vec(&pairs)?);
+        let plain = serde_json::to_vec(&pairs)?;
         let Some(dir) = self.path.parent() else { return Ok(()) };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-        whole_file::write(&self.path, &sealed)
+        whole_file::write(&self.path, &self.cipher.seal(&plain))
     }
 
     fn unreadable(&self, error: &dyn std::fmt::Display) -> Vec<Span> {

@@ -7,6 +7,8 @@ import { table } from "./parts.js";
 import { clockShort, duration, ms } from "./words.js";
 import { nameOf } from "./who.js";
 
+const sentence = (text, none) => h("span", { class: text ? "sentence" : "soft" }, text ?? none);
+
 /** The visits that touch a stretch, as a table; null where there were none. */
 export async function visits({ start, end }, signal) {
   const found = await query("visits", { start, end, limit: 500 }, signal);
@@ -25,8 +27,8 @@ export async function visits({ start, end }, signal) {
           { href: changed({ clip: one.clip, at: null }) },
           `${clockShort(one.start)} – ${clockShort(one.end)}, ${duration((ms(one.end) - ms(one.start)) / 1000)}`,
         ),
-        one.said ?? h("span", { class: "soft" }, "nothing"),
-        one.did ?? h("span", { class: "soft" }, one.over ? "was there" : "is here"),
+        sentence(one.said, "nothing"),
+        sentence(one.did, one.over ? "was there" : "is here"),
       ]),
     ),
   );

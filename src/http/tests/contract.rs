@@ -168,6 +168,12 @@ fn a_snapshot_is_a_file_to_be_saved() {
         assert_eq!(kept.header("content-disposition"), Some("attachment; filename=\"1_2.mcap\""));
         assert_eq!(kept.header("cache-control"), Some("no-store"));
         assert_eq!(house.get("/api/snapshots/2_3").await.status, 404);
+        let film = house.get("/api/snapshots/1_2.mp4?camera=front").await;
+        assert_eq!((film.status, film.text().as_str()), (200, "film"));
+        assert_eq!(film.header("content-type"), Some("video/mp4"));
+        assert_eq!(film.header("content-disposition"), Some("attachment; filename=\"1_2.mp4\""));
+        assert_eq!(house.get("/api/snapshots/1_2.mp4?camera=rear").await.status, 400);
+        assert_eq!(house.get("/api/snapshots/2_3.mp4").await.status, 404);
         house.close().await;
     });
 }

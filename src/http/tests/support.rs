@@ -13,6 +13,7 @@ use crate::config::{Config, Http};
 use crate::http::pictures::{Pictures, Still};
 use crate::http::snapshots::Snapshots;
 use crate::http::{Behind, HttpError, Server};
+use crate::mqtt::Refusal;
 use crate::mqtt::tests::support::{self as mqtt, Broker, Echo};
 use crate::time::Timestamp;
 
@@ -55,6 +56,13 @@ struct Kept;
 impl Snapshots for Kept {
     fn read(&self, name: &str) -> std::io::Result<Option<Vec<u8>>> {
         Ok((name == "1_2").then(|| b"mcap".to_vec()))
+    }
+
+    fn film(&self, name: &str, camera: Option<&str>) -> Result<Option<Vec<u8>>, Refusal> {
+        match camera {
+            None | Some("front") => Ok((name == "1_2").then(|| b"film".to_vec())),
+            Some(other) => Err(Refusal::bad_request(format!("no pictures of {other}"))),
+        }
     }
 }
 
