@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 
 use crate::ids::EntityId;
 use crate::language::actions::wording;
+use crate::language::visits;
 use crate::memory::model::{ActionRow, TrackRow};
 use crate::memory::{PerceptFilter, View, Visit};
 use crate::percept::ActionKind;
@@ -39,23 +40,23 @@ pub fn did(view: &View, visit: &Visit) -> Option<String> {
     let reading = Reading::new(view.clone(), None, Wording { zone: TimeZone::UTC, now });
     let stay = Span::new(visit.start, visit.end);
     let mut deeds: Vec<(Timestamp, String)> = actions(view, visit.person, stay);
+    let words = visits::wording();
+    let with = |part: &str, thing: &str| part.replace("{}", thing);
     let handled = handled_in(&reading, stay);
     let own = |one: &&Handling| one.who == Some(visit.person) && one.was_seen();
     let (mut came_with, mut left_with) = (BTreeSet::new(), BTreeSet::new());
     for one in handled.iter().filter(own) {
-        let thing = one.thing();
+        let (at, thing) = (one.span.start, one.thing());
         match one.what {
-            What::Brought if near(one.span.start, visit.start) => {
+            What::Brought if near(at, visit.start) => {
                 came_with.insert((thing, one.object()));
             }
             What::Taken if visit.over && near(one.span.end, visit.end) => {
                 left_with.insert((thing, one.object()));
             }
-            What::Brought => {
-                deeds.push((one.span.start, format!("brought {}", with_article(&thing))))
-            }
-            What::Taken => deeds.push((one.span.start, format!("took the {thing} away"))),
-            What::Carried => deeds.push((one.span.start, format!("moved the {thing}"))),
+            What::Brought => deeds.push((at, with(&words.brought, &with_article(&thing)))),
+            What::Taken => deeds.push((at, with(&words.took, &with(&words.the, &thing)))),
+            What::Carried => deeds.push((at, with(&words.moved, &with(&words.the, &thing)))),
             What::Gone => {}
         }
     }
@@ -63,14 +64,15 @@ pub fn did(view: &View, visit: &Visit) -> Option<String> {
         return None;
     }
     deeds.sort();
-    let mut parts: Vec<String> = Vec::new();
-    let things = |of: &BTreeSet<(String, EntityId)>, article: fn(&str) -> String| {
-        list(&of.iter().map(|(thing, _)| article(thing)).collect::<Vec<_>>())
+    let named = |things: &BTreeSet<(String, EntityId)>, each: &dyn Fn(&str) -> String| {
+        list(&things.iter().map(|(thing, _)| each(thing)).collect::<Vec<_>>())
     };
-    match (was_seen_coming(view, visit), came_with.is_empty()) {
-        (true, true) => parts.push("came".to_owned()),
-        (_, false) => parts.push(format!("came with {}", things(&came_with, with_article))),
-        (false, true) => {}
+    let the = |thing: &str| with(&words.the, thing);
+    let mut parts: Vec<String> = Vec::new();
+    match (came_with.is_empty(), was_seen_coming(view, visit)) {
+        (false, _) => parts.push(with(&words.came_with, &named(&came_with, &with_article))),
+        (true, true) => parts.push(words.came.clone()),
+        (true, false) => {}
     }
     for (_, deed) in deeds {
         if parts.last() != Some(&deed) {
@@ -80,16 +82,16 @@ pub fn did(view: &View, visit: &Visit) -> Option<String> {
     let more = parts.len().saturating_sub(TOLD);
     parts.truncate(TOLD);
     if more > 0 {
-        parts.push(format!("did {more} more things"));
+        parts.push(with(&words.more, &more.to_string()));
     }
     let stayed: BTreeSet<(String, EntityId)> =
         came_with.iter().filter(|(_, id)| is_seen_after(view, *id, visit.end)).cloned().collect();
     let leaves = visit.over && was_seen_going(view, visit);
     match (left_with.is_empty(), leaves, stayed.len()) {
-        (false, ..) => parts.push(format!("left with {}", things(&left_with, the))),
-        (true, true, 0) => parts.push("left".to_owned()),
-        (true, true, 1) if came_with.len() == 1 => parts.push("left without it".to_owned()),
-        (true, true, _) => parts.push(format!("left without {}", things(&stayed, the))),
+        (false, ..) => parts.push(with(&words.left_with, &named(&left_with, &the))),
+        (true, true, 0) => parts.push(words.left.clone()),
+        (true, true, 1) if came_with.len() == 1 => parts.push(words.left_without_it.clone()),
+        (true, true, _) => parts.push(with(&words.left_without, &named(&stayed, &the))),
         (true, false, _) => {}
     }
     let who = view.display_name(visit.person);
@@ -155,8 +157,4 @@ fn is_seen_after(view: &View, object: EntityId, gone: Timestamp) -> bool {
     view.object_tracks(&filter)
         .iter()
         .any(|row| row.sightings.iter().any(|look| look.at > gone && soon.contains(look.at)))
-}
-
-fn the(thing: &str) -> String {
-    format!("the {thing}")
 }

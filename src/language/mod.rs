@@ -12,6 +12,7 @@ mod repair;
 pub(crate) mod tests;
 pub(crate) mod text;
 pub mod thesaurus;
+pub(crate) mod visits;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
