@@ -37,6 +37,11 @@ impl Perceived {
         !self.reply.abstained && (self.is_settled || !self.is_open())
     }
 
+    /// Whether what eyes and ears perceived was asked, all of it: what they are quoted with has nothing to add.
+    pub(super) fn is_settled(&self) -> bool {
+        self.is_settled
+    }
+
     /// Whether percepts leave open what was asked: nothing was seen or heard of it, or the question holds more than they
     /// can tell. Of coming and going notes tell, too.
     pub(super) fn is_open(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::ids::EntityId;
-use crate::memory::model::MemoryRow;
+use crate::memory::model::{Ground, MemoryRow};
 use crate::memory::{DOCUMENT, is_kin, stems};
 use crate::percept::Embedding;
 use crate::recall::time_expr::{combined_span, told_expressions};
@@ -64,7 +64,7 @@ pub(super) fn remembered(
     let fit = if of_words { CLOSE } else { LOOSE };
     let timed = reading.spans.is_some();
     let valid_at = (!parsed.past && !timed).then(|| reading.now());
-    let asked = Asked { text, who: people, valid_at };
+    let asked = Asked { text, who: people, valid_at, but_things: seen.is_settled() };
     let (hits, others): (Vec<Hit>, Vec<Hit>) = match reading.spans.as_deref() {
         Some(spans) if parsed.yes_no => {
             let then = |hit: &Hit| is_of(reading, spans, hit);
@@ -145,6 +145,8 @@ struct Asked<'a> {
     who: &'a [EntityId],
     /// Only what is true then; `None`: what is over, too.
     valid_at: Option<Timestamp>,
+    /// Nothing that tells of things which a detector saw: they were asked, and it was not one of them.
+    but_things: bool,
 }
 
 impl Asked<'_> {
@@ -161,8 +163,13 @@ impl Asked<'_> {
             ..Query::default()
         };
         // Documents are cited as such ([`super::cited`]).
-        let known =
-            |hit: &Hit| hit.memory.span.start <= reading.now() && hit.memory.origin != DOCUMENT;
+        let known = |hit: &Hit| {
+            let row = &hit.memory;
+            let of_thing = || row.grounds.iter().any(|one| matches!(one, Ground::Object(..)));
+            row.span.start <= reading.now()
+                && row.origin != DOCUMENT
+                && !(self.but_things && of_thing())
+        };
         recall(&reading.view, &query).into_iter().filter(known).collect()
     }
 }

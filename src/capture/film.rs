@@ -181,8 +181,8 @@ impl<'a> Set<'a> {
             .field("format", "RGB")
             .field("width", side(width))
             .field("height", side(height))
-            // (Whenever one comes.)
-            .field("framerate", gst::Fraction::new(0, 1))
+            // (Each has its own time. Without a rate the muxer leaves one out.)
+            .field("framerate", gst::Fraction::new(30, 1))
             .build();
         self.video.set_caps(Some(&caps));
         let started = self.pipeline.set_state(gst::State::Playing);
