@@ -293,12 +293,11 @@ impl Ring {
 
     /// Erases what an earlier daemon did not get done.
     fn erase_owed(&self) {
-        match self.erase(&[]) {
-            Ok(()) => {}
-            Err(error) => tracing::error!(
+        if let Err(error) = self.erase(&[]) {
+            tracing::error!(
                 %error,
                 "What was to be erased from ring and snapshots is not yet; the next start tries again."
-            ),
+            );
         }
     }
 
