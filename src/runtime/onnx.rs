@@ -202,12 +202,13 @@ fn open_with(
     of_any_size: bool,
 ) -> Result<Session, RuntimeError> {
     let environment = environment()?;
-    let options = || match builder(environment, threads) {
-        Ok(builder) if of_any_size => builder
-            .with_log_level(LogLevel::Error)
-            .and_then(|builder| builder.with_memory_pattern(false))
-            .map_err(|error| error.to_string()),
-        builder => builder,
+    let options = || -> Result<SessionBuilder, String> {
+        let plain = builder(environment, threads)?;
+        if !of_any_size {
+            return Ok(plain);
+        }
+        let quiet = plain.with_log_level(LogLevel::Error).map_err(|error| error.to_string())?;
+        quiet.with_memory_pattern(false).map_err(|error| error.to_string())
     };
     if !path.is_file() {
         return Err(RuntimeError::Missing { path: path.to_owned() });

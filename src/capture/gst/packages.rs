@@ -92,8 +92,9 @@ mod tests {
 
     /// The elements of a chain `a b=c ! caps/of,its ! d`; what ends with a full stop is one that stands elsewhere.
     fn elements(chain: &str) -> impl Iterator<Item = &str> {
-        let is_own = |word: &&str| !word.ends_with('.');
-        let first_words = chain.split('!').filter_map(|link| link.split_whitespace().find(is_own));
+        let first_words = chain
+            .split('!')
+            .filter_map(|link| link.split_whitespace().find(|word| !word.ends_with('.')));
         // Neither caps nor what another description is put in for.
         first_words.filter(|word| !word.contains('/') && !word.starts_with('{'))
     }
