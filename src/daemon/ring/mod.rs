@@ -313,21 +313,25 @@ impl Ring {
 
     fn erase_snapshots(&self, spans: &[Span]) -> Result<(), RingError> {
         let snapshots = self.snapshots();
-        for kept in touched(snapshots.list()?, spans) {
-            let Some(file) = snapshots.read(&kept.name)? else { continue };
-            let mut cut = Cut::new()?;
-            let stays = |at| !spans.iter().any(|span| span.contains(at));
-            cut.take(&file, kept.span.start, stays)?;
-            let left = cut.finish()?;
-            if let Some((span, file)) = left {
-                let new = snapshots.put(span, &file)?;
-                if new.name == kept.name {
-                    continue;
-                }
-            }
-            snapshots.remove(&kept.name)?;
+        let struck: Vec<Result<(), RingError>> = touched(snapshots.list()?, spans)
+            .map(|kept| Self::strike(&snapshots, &kept, spans))
+            .collect();
+        // One that is damaged keeps none of the others.
+        struck.into_iter().collect()
+    }
+
+    /// Takes those spans out of a snapshot; one of which nothing is left goes.
+    fn strike(snapshots: &Folder, kept: &Kept, spans: &[Span]) -> Result<(), RingError> {
+        let Some(file) = snapshots.read(&kept.name)? else { return Ok(()) };
+        let mut cut = Cut::new()?;
+        let stays = |at| !spans.iter().any(|span| span.contains(at));
+        cut.take(&file, kept.span.start, stays)?;
+        if let Some((span, file)) = cut.finish()?
+            && snapshots.put(span, &file)?.name == kept.name
+        {
+            return Ok(());
         }
-        Ok(())
+        Ok(snapshots.remove(&kept.name)?)
     }
 
     /// What [`Self::erase`] would touch: seconds of the ring, and snapshots.
@@ -346,7 +350,8 @@ impl Ring {
     /// # Errors
     /// When the disk fails.
     pub fn encrypt(&self) -> io::Result<u64> {
-        Ok(self.0.segments.encrypt()? + self.snapshots().encrypt()?)
+        let owed = self.0.owed.lock().unwrap_or_else(PoisonError::into_inner).encrypt()?;
+        Ok(self.0.segments.encrypt()? + self.snapshots().encrypt()? + u64::from(owed))
     }
 
     /// Waits until what was captured so far is in the ring.

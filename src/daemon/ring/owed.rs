@@ -58,6 +58,14 @@ impl Owed {
         whole_file::write(&self.path, &self.cipher.seal(&plain))
     }
 
+    /// Encrypts what is noted, where it is not yet; whether it was not.
+    pub(super) fn encrypt(&self) -> io::Result<bool> {
+        match self.path.try_exists()? {
+            true => self.cipher.encrypt_file(&self.path),
+            false => Ok(false),
+        }
+    }
+
     fn unreadable(&self, error: &dyn std::fmt::Display) -> Vec<Span> {
         let path = self.path.display();
         tracing::error!(
@@ -86,6 +94,11 @@ mod tests {
         assert_eq!(Owed::new(dir.path().join("ring"), None).spans(), []);
         owed.note(&[]).unwrap();
         assert_eq!(owed.spans(), []);
+        // A store that is encrypted later owes the same.
+        let plain = Owed::new(dir.path().join("ring"), None);
+        plain.note(&spans).unwrap();
+        assert!(owed.encrypt().unwrap() && owed.spans() == spans && plain.spans().is_empty());
+        assert!(!owed.encrypt().unwrap());
         for broken in [&b"{"[..], b"[[2,1]]", b"[[1]]"] {
             fs::write(&owed.path, broken).unwrap();
             assert_eq!(owed.spans(), []);

@@ -224,7 +224,9 @@ fn what_an_erasure_left_goes_with_the_next_start() {
     let whole = std::fs::read(&path).unwrap();
     std::fs::write(&path, b"damaged").unwrap();
     let there = Span::new(at(4.0), at(5.0));
+    let later = ring.keep(Span::new(at(4.5), at(7.0))).unwrap();
     ring.erase(&[there]).unwrap_err();
+    assert!(!ring.kept().unwrap().contains(&later), "the damaged one keeps no other");
     let again = ring.keep(there);
     assert!(
         matches!(again, Err(RingError::Nothing(_))),
