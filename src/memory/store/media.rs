@@ -1,8 +1,7 @@
 //! Media files, named by the SHA-256 of what they hold: `media/ab/abcdef…`.
 
 use std::fs;
-use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
@@ -12,6 +11,7 @@ use crate::encryption::FileCipher;
 use super::make_dir;
 use crate::memory::error::MemoryError;
 use crate::memory::model::{Media, MediaDigest, MediaKind};
+use crate::whole_file;
 
 impl MediaDigest {
     /// Of those bytes.
@@ -77,20 +77,8 @@ impl MediaFolder {
         }
         let folder = path.parent().unwrap_or(&self.root).to_owned();
         make_dir(&folder)?;
-        let unfinished = path.with_extension("part");
-        let fail = || MemoryError::io("writing the media file", &unfinished);
-        let mut file = fs::OpenOptions::new()
-            .create(true)
-            .truncate(true)
-            .write(true)
-            .mode(0o600)
-            .open(&unfinished)
-            .map_err(fail())?;
-        file.write_all(&self.cipher.seal(&media.bytes))
-            .and_then(|()| file.sync_all())
-            .map_err(fail())?;
-        fs::rename(&unfinished, &path).map_err(fail())?;
-        fs::File::open(&folder).and_then(|folder| folder.sync_all()).map_err(fail())
+        whole_file::write(&path, &self.cipher.seal(&media.bytes))
+            .map_err(MemoryError::io("writing the media file", &path))
     }
 
     /// The file's bytes; `None` when the size cap or erasing took it.
