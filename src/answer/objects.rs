@@ -6,6 +6,7 @@ use crate::colour::{Colour, Colours};
 use crate::ids::{EntityId, EntityKind};
 use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::{Filter, PerceptFilter, is_kin, stems};
+use crate::text::with_article;
 use crate::time::Timestamp;
 
 use super::phrase::phrase;
@@ -66,8 +67,8 @@ pub(super) fn of_no_such_colour(reading: &Reading, words: &[String]) -> Option<R
         let object = object_of(row)?;
         let name = reading.view.thing(&object.to_string());
         Some(match reading.view.colours(object) {
-            Some(colours) => format!("a {name} that is {colours}"),
-            None => format!("a {name} whose colour I do not know"),
+            Some(colours) => format!("{} that is {colours}", with_article(&name)),
+            None => format!("{} whose colour I do not know", with_article(&name)),
         })
     });
     let known: Vec<String> = known.collect();

@@ -37,7 +37,7 @@ impl Perceived {
         !self.reply.abstained && (self.is_settled || !self.is_open())
     }
 
-    /// Whether what eyes and ears perceived was asked, all of it: what they are quoted with has nothing to add.
+    /// Whether eyes and ears were asked for all of it: sentences made of what they perceived have nothing to add.
     pub(super) fn is_settled(&self) -> bool {
         self.is_settled
     }
