@@ -10,7 +10,7 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 
 use crate::ids::EntityId;
-use crate::language::actions::wording;
+use crate::language::actions::{is_posture, told};
 use crate::language::visits;
 use crate::memory::model::{ActionRow, TrackRow};
 use crate::memory::{PerceptFilter, View, Visit};
@@ -28,107 +28,136 @@ const AT_THE_DOOR_SECS: f64 = 15.0;
 const SEEN_COMING_SECS: f64 = 5.0;
 /// So much is told of one visit.
 const TOLD: usize = 8;
-/// Walking for less is a step aside, seconds.
-const WALKS_SECS: f64 = 2.0;
+/// What stays behind is seen within so long, seconds.
+const STAYS_SECS: f64 = 600.0;
 
 /// What they did, as a sentence; `None`: nothing but that they were there. Costs what was seen during the visit, and of the
 /// things that were in view then ten minutes before and after.
 #[must_use]
 pub fn did(view: &View, visit: &Visit) -> Option<String> {
-    let now = view.newest_time().unwrap_or(visit.end);
-    // (No time is told.)
-    let reading = Reading::new(view.clone(), None, Wording { zone: TimeZone::UTC, now });
-    let stay = Span::new(visit.start, visit.end);
-    let mut deeds: Vec<(Timestamp, String)> = actions(view, visit.person, stay);
-    let words = visits::wording();
-    let with = |part: &str, thing: &str| part.replace("{}", thing);
-    let handled = handled_in(&reading, stay);
-    let own = |one: &&Handling| one.who == Some(visit.person) && one.was_seen();
-    let (mut came_with, mut left_with) = (BTreeSet::new(), BTreeSet::new());
-    for one in handled.iter().filter(own) {
-        let (at, thing) = (one.span.start, one.thing());
-        match one.what {
-            What::Brought if near(at, visit.start) => {
-                came_with.insert((thing, one.object()));
-            }
-            What::Taken if visit.over && near(one.span.end, visit.end) => {
-                left_with.insert((thing, one.object()));
-            }
-            What::Brought => deeds.push((at, with(&words.brought, &with_article(&thing)))),
-            What::Taken => deeds.push((at, with(&words.took, &with(&words.the, &thing)))),
-            What::Carried => deeds.push((at, with(&words.moved, &with(&words.the, &thing)))),
-            What::Gone => {}
-        }
-    }
-    if deeds.is_empty() && came_with.is_empty() && left_with.is_empty() {
+    let mut done = Done::of(view, visit);
+    if done.deeds.is_empty() && done.came_with.is_empty() && done.left_with.is_empty() {
         return None;
     }
-    deeds.sort();
-    let named = |things: &BTreeSet<(String, EntityId)>, each: &dyn Fn(&str) -> String| {
-        list(&things.iter().map(|(thing, _)| each(thing)).collect::<Vec<_>>())
-    };
-    let the = |thing: &str| with(&words.the, thing);
-    let mut parts: Vec<String> = Vec::new();
-    match (came_with.is_empty(), was_seen_coming(view, visit)) {
-        (false, _) => parts.push(with(&words.came_with, &named(&came_with, &with_article))),
-        (true, true) => parts.push(words.came.clone()),
-        (true, false) => {}
-    }
-    for (_, deed) in deeds {
-        if parts.last() != Some(&deed) {
-            parts.push(deed);
+    done.deeds.sort();
+    let mut parts: Vec<String> = done.coming(was_seen_coming(view, visit)).into_iter().collect();
+    for (_, deed) in &done.deeds {
+        if parts.last() != Some(deed) {
+            parts.push(deed.clone());
         }
     }
     let more = parts.len().saturating_sub(TOLD);
     parts.truncate(TOLD);
     if more > 0 {
-        parts.push(with(&words.more, &more.to_string()));
+        parts.push(visits::wording().more.replace("{}", &more.to_string()));
     }
-    let stayed: BTreeSet<(String, EntityId)> =
-        came_with.iter().filter(|(_, id)| is_seen_after(view, *id, visit.end)).cloned().collect();
     let leaves = visit.over && was_seen_going(view, visit);
-    match (left_with.is_empty(), leaves, stayed.len()) {
-        (false, ..) => parts.push(with(&words.left_with, &named(&left_with, &the))),
-        (true, true, 0) => parts.push(words.left.clone()),
-        (true, true, 1) if came_with.len() == 1 => parts.push(words.left_without_it.clone()),
-        (true, true, _) => parts.push(with(&words.left_without, &named(&stayed, &the))),
-        (true, false, _) => {}
-    }
+    parts.extend(done.going(leaves, |object| is_seen_after(view, object, visit.end)));
     let who = view.display_name(visit.person);
     Some(sentence(&format!("{who} {}.", list(&parts))))
 }
 
-/// What their body did, in words, by when it began; what goes on is told once.
+/// Things by what they are called.
+type Things = BTreeSet<(String, EntityId)>;
+
+/// What somebody did during a visit.
+struct Done {
+    came_with: Things,
+    /// In words, by when it began.
+    deeds: Vec<(Timestamp, String)>,
+    left_with: Things,
+}
+
+impl Done {
+    fn of(view: &View, visit: &Visit) -> Self {
+        let now = view.newest_time().unwrap_or(visit.end);
+        // (No time is told.)
+        let reading = Reading::new(view.clone(), None, Wording { zone: TimeZone::UTC, now });
+        let stay = Span::new(visit.start, visit.end);
+        let deeds = actions(view, visit.person, stay);
+        let mut done = Self { came_with: Things::new(), deeds, left_with: Things::new() };
+        let own = |one: &Handling| one.who == Some(visit.person) && one.was_seen();
+        for one in handled_in(&reading, stay).into_iter().filter(own) {
+            done.with(&one, visit);
+        }
+        done
+    }
+
+    /// Takes in what was done with one thing.
+    fn with(&mut self, one: &Handling, visit: &Visit) {
+        let (words, thing) = (visits::wording(), one.thing());
+        let deed = match one.what {
+            What::Brought if near(one.span.start, visit.start) => {
+                self.came_with.insert((thing, one.object()));
+                return;
+            }
+            What::Taken if visit.over && near(one.span.end, visit.end) => {
+                self.left_with.insert((thing, one.object()));
+                return;
+            }
+            What::Gone => return,
+            What::Brought => words.brought.replace("{}", &with_article(&thing)),
+            What::Taken => words.took.replace("{}", &the(&thing)),
+            What::Carried => words.moved.replace("{}", &the(&thing)),
+        };
+        self.deeds.push((one.span.start, deed));
+    }
+
+    fn coming(&self, was_seen: bool) -> Option<String> {
+        let words = visits::wording();
+        match self.came_with.is_empty() {
+            false => Some(words.came_with.replace("{}", &listed(&self.came_with, with_article))),
+            true => was_seen.then(|| words.came.clone()),
+        }
+    }
+
+    /// `stays`: whether a thing is still there.
+    fn going(&self, leaves: bool, stays: impl Fn(EntityId) -> bool) -> Option<String> {
+        let words = visits::wording();
+        if !self.left_with.is_empty() {
+            return Some(words.left_with.replace("{}", &listed(&self.left_with, the)));
+        }
+        let left: Things = self.came_with.iter().filter(|(_, id)| stays(*id)).cloned().collect();
+        leaves.then(|| match (left.len(), self.came_with.len()) {
+            (0, _) => words.left.clone(),
+            (1, 1) => words.left_without_it.clone(),
+            _ => words.left_without.replace("{}", &listed(&left, the)),
+        })
+    }
+}
+
+fn listed(things: &Things, each: impl Fn(&str) -> String) -> String {
+    list(&things.iter().map(|(thing, _)| each(thing)).collect::<Vec<_>>())
+}
+
+fn the(thing: &str) -> String {
+    visits::wording().the.replace("{}", thing)
+}
+
+/// What their body did, in words, by when it began; what goes on is told once, and of walking nothing: whoever comes and goes walks.
 fn actions(view: &View, person: EntityId, stay: Span) -> Vec<(Timestamp, String)> {
-    use ActionKind::{Lies, Sits, Stands, Walks};
     let rows = view.actions(&PerceptFilter { span: Some(stay), ..PerceptFilter::default() });
-    let is_theirs = |row: &Arc<ActionRow>| {
+    let is_theirs = |row: &&Arc<ActionRow>| {
         let track: Option<Arc<TrackRow>> = view.track(row.clip, row.track);
         let face = track.and_then(|track| track.face);
         face.is_some_and(|face| view.resolve(face) == person)
     };
-    let mut told = Vec::new();
-    let mut posture = None;
-    for row in rows.iter().filter(|row| is_theirs(row)) {
-        let (kind, words) = (row.action.kind, wording(row.action.kind));
-        let is_new = match kind {
-            // Everybody stands; who rises was seen to sit.
-            Stands => matches!(posture, Some(Sits | Lies)),
-            Walks => matches!(posture, Some(Sits | Lies)) && row.action.span.secs() >= WALKS_SECS,
-            Sits | Lies => posture != Some(kind),
-            _ => !row.action.continued,
-        };
-        let seen_before = posture.is_some();
-        if matches!(kind, Stands | Walks | Sits | Lies) {
-            posture = Some(kind);
+    let mut deeds = Vec::new();
+    let (mut held, mut fell) = (None, false);
+    for action in rows.iter().filter(is_theirs).map(|row| row.action) {
+        let goes_on = action.continued || held == Some(action.kind);
+        if !goes_on
+            && action.kind != ActionKind::Walks
+            && let Some(words) = told(&action, held, fell)
+        {
+            deeds.push((action.span.start, words.to_owned()));
         }
-        let begins = matches!(kind, Stands | Walks) || seen_before;
-        if is_new {
-            let words = if begins { &words.begins } else { &words.told };
-            told.push((row.action.span.start, words.clone()));
+        fell = action.kind == ActionKind::Falls || fell && !is_posture(action.kind);
+        if is_posture(action.kind) {
+            held = Some(action.kind);
         }
     }
-    told
+    deeds
 }
 
 fn near(a: Timestamp, b: Timestamp) -> bool {
@@ -151,7 +180,7 @@ fn was_seen_going(view: &View, visit: &Visit) -> bool {
 
 /// Whether a thing was seen when somebody had gone.
 fn is_seen_after(view: &View, object: EntityId, gone: Timestamp) -> bool {
-    let soon = Span::new(gone, gone.plus_secs(600.0));
+    let soon = Span::new(gone, gone.plus_secs(STAYS_SECS));
     let span = Some(soon);
     let filter = PerceptFilter { span, entity: Some(object), ..PerceptFilter::default() };
     view.object_tracks(&filter)

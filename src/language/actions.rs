@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::lists::{Words, words};
 use super::parse::Word;
-use crate::percept::ActionKind;
+use crate::percept::{Action, ActionKind};
 
 /// The words for one kind of action.
 #[derive(Debug, Default, Deserialize)]
@@ -32,6 +32,35 @@ pub(crate) fn wording(kind: ActionKind) -> &'static Wording {
     let known =
         KNOWN.get_or_init(|| toml::from_str(include_str!("actions.toml")).unwrap_or_default());
     known.get(&kind).unwrap_or_else(|| NONE.get_or_init(Wording::default))
+}
+
+/// Who walks for less only steps aside, seconds.
+const WALKS_SECS: f64 = 2.0;
+
+/// Whether a kind of action is how a body is held, which goes on until it is held otherwise.
+pub(crate) fn is_posture(kind: ActionKind) -> bool {
+    use ActionKind::{Lies, Sits, Stands, Walks};
+    matches!(kind, Stands | Walks | Sits | Lies)
+}
+
+/// How it is told that somebody did that whose body was held so `before`; `None` of what everybody does all the time. `fell`: he
+/// fell in the same stretch.
+pub(crate) fn told(
+    action: &Action,
+    before: Option<ActionKind>,
+    fell: bool,
+) -> Option<&'static str> {
+    use ActionKind::{Lies, Sits, Stands, Walks};
+    let words = wording(action.kind);
+    match (action.kind, before) {
+        (Stands, Some(Sits | Lies)) => Some(&words.begins),
+        (Stands, _) => None,
+        // Who fell is not said to have lain down.
+        (Lies, Some(Stands | Walks)) if fell => Some(&words.told),
+        (Sits | Lies, Some(_)) => Some(&words.begins),
+        (Walks, _) if action.span.secs() < WALKS_SECS => None,
+        _ => Some(&words.told),
+    }
 }
 
 /// The kinds of actions that a sentence names by their verbs, and the places of the words that do.

@@ -2,7 +2,7 @@
 
 use super::{Scene, Sentence};
 use crate::ids::{EntityId, TrackId};
-use crate::language::actions::{SOMEBODY, wording};
+use crate::language::actions::{SOMEBODY, is_posture, told};
 use crate::memory::PerceptFilter;
 use crate::memory::model::{Ground, MemoryKind};
 use crate::percept::{Action, ActionKind, BodyTrack};
@@ -10,8 +10,6 @@ use crate::time::Span;
 
 /// What somebody does again so soon goes on; what he did so shortly before is what he began it from. Seconds.
 const GOES_ON_SECS: f64 = 5.0;
-/// Who walks for less only steps aside, seconds.
-const WALKS_SECS: f64 = 2.0;
 
 /// Something that somebody did.
 struct Deed<'a> {
@@ -60,11 +58,6 @@ fn earlier(scene: &Scene<'_>, deed: &Deed<'_>) -> Option<ActionKind> {
     of_it.map(|row| row.action.kind)
 }
 
-fn is_posture(kind: ActionKind) -> bool {
-    use ActionKind::{Lies, Sits, Stands, Walks};
-    matches!(kind, Stands | Walks | Sits | Lies)
-}
-
 impl Deed<'_> {
     /// Of one person, or of one body that is nobody's.
     fn is_of(&self, other: &Self) -> bool {
@@ -86,21 +79,8 @@ impl Deed<'_> {
 
     /// What is told of it; `None` of what everybody does all the time.
     fn words(&self, before: Option<ActionKind>) -> Option<&'static str> {
-        use ActionKind::{Falls, Lies, Sits, Stands, Walks};
-        let words = wording(self.action.kind);
-        match (self.action.kind, before) {
-            (Stands, Some(Sits | Lies)) => Some(&words.begins),
-            (Stands, _) => None,
-            // Who fell is not said to have lain down.
-            (Lies, Some(Stands | Walks))
-                if self.body.actions.iter().any(|one| one.kind == Falls) =>
-            {
-                Some(&words.told)
-            }
-            (Sits | Lies, Some(_)) => Some(&words.begins),
-            (Walks, _) if self.action.span.secs() < WALKS_SECS => None,
-            _ => Some(&words.told),
-        }
+        let fell = self.body.actions.iter().any(|one| one.kind == ActionKind::Falls);
+        told(&self.action, before, fell)
     }
 
     fn sentence(&self, scene: &Scene<'_>, words: &str) -> Sentence {
