@@ -7,7 +7,7 @@ from rig import NARROW, WIDE, PageTest
 AREAS = {
     "ask": ["Where is the red mug?", "Eileen"],
     "now": ["Here", "Being said", "See you at dinner.", "camera"],
-    "day": ["Friday, 8 May 2026", "Eileen", "Barack", "Open the clip"],
+    "day": ["Friday, 8 May 2026", "Eileen", "Barack", "Open the clip", "Visits"],
     "people": ["Eileen", "Joe", "Barack", "Person 4"],
     "things": ["red mug", "in the sink", "in the top drawer"],
     "watches": ["Set a watch", "No watch is set"],
