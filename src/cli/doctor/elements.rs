@@ -56,7 +56,8 @@ mod tests {
         let package = |name: &str| found(name).map(|element| element.package);
         assert_eq!(package("mpg123audiodec"), Some("gstreamer1.0-plugins-good"));
         assert_eq!(package("avdec_h265"), Some("gstreamer1.0-libav"));
-        assert_eq!(package("x264enc"), None);
+        assert_eq!(package("x264enc"), Some("gstreamer1.0-plugins-ugly"));
+        assert_eq!(package("jpegenc"), None, "no pipeline of engram's own has it");
         assert!(table().any(|element| element.needed && element.name == "uridecodebin"));
     }
 
