@@ -56,6 +56,22 @@ impl Guesses {
         self.guess(EntityKind::Face, faces, &self.faces)
     }
 
+    /// Whether a face is surely nobody's whom it could be: not even unclearly like any known one, nor like these strangers.
+    #[must_use]
+    pub fn is_nobodys(&self, face: &Embedding, strangers: &[&Embedding]) -> bool {
+        let unlike = |score: f32| score < self.faces.maybe;
+        let probe = Probe::new(vec![(face.clone(), 1.0)]);
+        let near = self.centres.near(EntityKind::Face, &[face]);
+        strangers.iter().all(|one| face.cosine(one).is_some_and(unlike))
+            && near.iter().flatten().all(|row| unlike(row.gallery.score(&probe)))
+    }
+
+    /// Whether two pictures of faces are surely of one.
+    #[must_use]
+    pub fn are_one(&self, a: &Embedding, b: &Embedding) -> bool {
+        a.cosine(b).is_some_and(|cosine| cosine >= self.faces.accept)
+    }
+
     /// Whom a voice in the open window sounds like.
     #[must_use]
     pub fn voice(&self, voice: &Embedding) -> Option<Guess> {

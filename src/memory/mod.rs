@@ -76,6 +76,7 @@ pub(crate) use view::places::joined;
 pub use view::places::{POSITION, Place, ThingNear, WHEREABOUTS, position_value};
 pub use view::present::{
     Present, PresentFall, PresentFrame, PresentMemory, PresentState, PresentTrack, PresentTurn,
+    Stranger,
 };
 pub use view::profile::{Profile, ProfileFact, ProfileNote};
 pub(crate) use view::search::Words;

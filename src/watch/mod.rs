@@ -11,7 +11,7 @@ mod moved;
 mod tests;
 pub mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
@@ -57,10 +57,24 @@ pub struct Scene<'a> {
     pub moved: &'a [Moved],
     /// Who has fallen.
     pub falls: &'a [Fall],
+    /// Those of the open window who look like nobody.
+    pub strangers: &'a Strangers,
     /// Whoever was away for so long has gone, seconds.
     pub absence_secs: f64,
     /// Of `between`.
     pub zone: &'a TimeZone,
+}
+
+/// Strangers of the open window, under ids that are nobody's.
+pub type Strangers = BTreeMap<EntityId, ToldStranger>;
+
+/// What was told of a stranger.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToldStranger {
+    /// See [`crate::memory::Stranger::told_apart`].
+    pub told_apart: bool,
+    /// Which watches told of them, by which camera, and of what moment last.
+    pub told_by: BTreeMap<(WatchId, Option<SourceId>), Timestamp>,
 }
 
 /// A watch fires.
@@ -349,20 +363,36 @@ fn was_told(
     let person = |id: EntityId| scene.identities.person(id);
     let mut own =
         fired.iter().filter(|row| row.watch == fires.watch && row.state != FiringState::Overturned);
+    let is_in =
+        |stay: Span, at: Timestamp| at >= stay.start.plus_secs(-SAME_MOMENT_SECS) && at <= stay.end;
+    let is_nobody = |row: &FiringRow| row.state == FiringState::Provisional && row.entity.is_none();
+    // Faces that look like nobody may be one stranger's, whose track broke off, unless they are told apart: else the clip does.
+    let stranger = fires.entity.and_then(|id| scene.strangers.get(&id));
+    let told = (fires.watch, fires.source.clone());
+    let told_at = stranger.and_then(|stranger| stranger.told_by.get(&told));
+    if told_at.zip(stay).is_some_and(|(at, stay)| is_in(stay, *at)) {
+        return true;
+    }
+    let of_strangers = own.clone().filter(|row| is_nobody(row) && row.source == fires.source);
+    let others = scene.strangers.values();
+    let others = others.filter(|one| one.told_apart && one.told_by.contains_key(&told));
+    let is_another =
+        stranger.is_some_and(|one| one.told_apart) && of_strangers.count() <= others.count();
     own.any(|row| {
-        let nobody = row.state == FiringState::Provisional && row.entity.is_none();
+        let nobody = is_nobody(row);
         // Who it was that fell may turn out only later.
         let same = match nobody || rule.what == Happening::Falls {
             true => row.source == fires.source,
             false => row.entity.map(person) == fires.entity.map(person),
         };
         let of_it = match stay {
-            Some(stay) => row.at >= stay.start.plus_secs(-SAME_MOMENT_SECS) && row.at <= stay.end,
+            Some(stay) => is_in(stay, row.at),
             None => row.at.secs_since(fires.at).abs() < SAME_MOMENT_SECS,
         };
-        // Faces that look like nobody may be one stranger's, whose track broke off: the clip tells them apart.
-        let stranger = fires.entity.is_some_and(|id| !scene.before.knows(id));
-        let of_it = of_it || nobody && stranger && scene.clip.is_none();
+        let of_it = match nobody && stranger.is_some() {
+            true => !is_another,
+            false => of_it,
+        };
         let apart = fires.at.secs_since(row.at);
         // (What was before the beginning of another recording does not hold up this one.)
         (same && of_it) || rule.once || (0.0..rule.cooldown_secs()).contains(&apart)
@@ -377,6 +407,8 @@ fn settle(
     scene: &Scene<'_>,
     settled: &mut Vec<FiringRow>,
 ) {
+    // (Several strangers by one camera are several people.)
+    let mut taken: BTreeSet<(WatchId, EntityId, Timestamp)> = BTreeSet::new();
     for row in fired {
         if row.state != FiringState::Provisional || row.at > scene.now {
             continue;
@@ -394,7 +426,8 @@ fn settle(
                 let by = |one: &Appearance| row.source.as_ref() == Some(one.source());
                 let named = scene.identities.is_named(stay.who);
                 let anybody = watch.is_some_and(|watch| watch.rule.whom() == Whom::Anybody);
-                stay.appearances.iter().any(by) && (anybody || !named)
+                let is_free = !taken.contains(&(row.watch, stay.who, stay.span.start));
+                stay.appearances.iter().any(by) && (anybody || !named) && is_free
             }
         };
         let of_it = |stay: &&Stay| {
@@ -414,6 +447,7 @@ fn settle(
         let best = stays.iter().filter(of_it).min_by(|a, b| apart(a).total_cmp(&apart(b)));
         match best {
             Some(stay) => {
+                taken.insert((row.watch, stay.who, stay.span.start));
                 row.entity = Some(stay.who);
                 let begun = stay.appearances.iter().rev().find(|one| one.span().start <= row.at);
                 row.clip = begun.or(stay.appearances.first()).map(Appearance::clip);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 
-use super::{Fall, Outcome, Scene, evaluate};
+use super::{Fall, Outcome, Scene, Strangers, ToldStranger, evaluate};
 use crate::ids::{ClipId, EntityId, EntityKind, FiringId, SessionId, SourceId, TrackId, WatchId};
 use crate::memory::model::{Clip, Membership, NameRow, NameSource, TrackRow};
 use crate::memory::{
@@ -118,6 +118,16 @@ fn said_with(
     clip: Option<ClipId>,
     now: i64,
 ) -> Outcome {
+    said_by(memory, (open, falls, &Strangers::new()), clip, now)
+}
+
+/// The same with strangers.
+fn said_by(
+    memory: &Memory,
+    (open, falls, strangers): (&[Appearance], &[Fall], &Strangers),
+    clip: Option<ClipId>,
+    now: i64,
+) -> Outcome {
     let view = memory.view();
     let known_by = clip.map_or(1030, |clip| 1000 + 30 * i64::from(clip.index));
     let scene = Scene {
@@ -136,6 +146,7 @@ fn said_with(
         last: false,
         moved: &[],
         falls,
+        strangers,
         absence_secs: ABSENCE_SECS,
         zone: &TimeZone::UTC,
     };
@@ -264,28 +275,87 @@ fn a_face_at_the_edge_is_no_stranger_and_a_name_ends_being_one() {
     assert_eq!(fires(&named), [(WatchId(4), at(1040), Some(person(2)))]);
 }
 
+/// Faces that nobody has been given are persons of their own in the open window.
+fn stranger(number: u32) -> EntityId {
+    person(u32::MAX - number)
+}
+
+fn looks_like_nobody(number: u32, from: i64, to: i64) -> Appearance {
+    let face = Some(stranger(number));
+    let track = track(ClipId::default(), 10 + number, from, to);
+    Appearance::Seen(Arc::new(TrackRow { face, ..track }))
+}
+
+/// Keeps what the open window said of strangers, and notes it.
+fn keep_of(memory: &Memory, outcome: &Outcome, strangers: &mut Strangers) {
+    let mut draft = memory.begin(at(1043));
+    for fires in &outcome.fires {
+        let id = draft.new_firing_id();
+        draft.firing(FiringRow { id, entity: None, ..FiringRow::from(fires) });
+        let told = strangers.get_mut(&fires.entity.unwrap()).unwrap();
+        told.told_by.insert((fires.watch, fires.source.clone()), fires.at);
+    }
+    draft.commit().unwrap();
+}
+
 #[test]
 fn a_stranger_whose_track_breaks_off_is_told_of_once() {
     let dir = tempfile::tempdir().unwrap();
     let memory = house(dir.path(), vec![rule("unknown", Happening::Comes)]);
-    // Faces that nobody has been given are persons of their own in the open window.
-    let nobody = |number: u32, from: i64, to: i64| {
-        let face = Some(person(u32::MAX - number));
-        Appearance::Seen(Arc::new(TrackRow { face, ..track(ClipId::default(), 9, from, to) }))
-    };
-    let first = said_of(&memory, &[nobody(1, 1040, 1043)], None, 1043);
+    let mut strangers = Strangers::from([1, 2].map(|one| (stranger(one), ToldStranger::default())));
+    let first =
+        said_by(&memory, (&[looks_like_nobody(1, 1040, 1043)], &[], &strangers), None, 1043);
     assert_eq!(first.fires.len(), 1);
-    let mut draft = memory.begin(at(1043));
-    let id = draft.new_firing_id();
-    draft.firing(FiringRow { id, entity: None, ..FiringRow::from(&first.fires[0]) });
-    draft.commit().unwrap();
-    let both = [nobody(1, 1040, 1043), nobody(2, 1046, 1050)];
-    assert_eq!(said_of(&memory, &both, None, 1050), Outcome::default());
+    keep_of(&memory, &first, &mut strangers);
+    let both = [looks_like_nobody(1, 1040, 1043), looks_like_nobody(2, 1046, 1050)];
+    let second = said_by(&memory, (&both, &[], &strangers), None, 1050);
+    assert_eq!(second, Outcome::default(), "it may be the same one");
     let clip = live_clip(&memory, 1, &[(2, 1040, 1050)]);
     let sealed = said(&memory, &[], Some(clip), 1060);
     assert_eq!(fires(&sealed), []);
     assert_eq!(sealed.settled[0].entity, Some(person(2)));
     assert_eq!(sealed.settled[0].state, FiringState::Confirmed);
+}
+
+#[test]
+fn strangers_who_are_told_apart_are_told_of_each_and_confirmed_each() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = house(dir.path(), vec![rule("anybody", Happening::Comes)]);
+    let apart = || ToldStranger { told_apart: true, ..ToldStranger::default() };
+    let mut strangers = Strangers::from([1, 2, 3].map(|one| (stranger(one), apart())));
+    // Two in one picture, and one who comes after.
+    let two = [looks_like_nobody(1, 1040, 1043), looks_like_nobody(2, 1040, 1043)];
+    let first = said_by(&memory, (&two, &[], &strangers), None, 1043);
+    assert_eq!(first.fires.len(), 2);
+    keep_of(&memory, &first, &mut strangers);
+    assert_eq!(said_by(&memory, (&two, &[], &strangers), None, 1044), Outcome::default());
+    let [one, two] = two;
+    let three = [one, two, looks_like_nobody(3, 1046, 1050)];
+    let then = said_by(&memory, (&three, &[], &strangers), None, 1050);
+    assert_eq!(fires(&then), [(WatchId(1), at(1046), Some(stranger(3)))]);
+    keep_of(&memory, &then, &mut strangers);
+    // The clip knows but two of them: the third was one of these.
+    let clip = live_clip(&memory, 1, &[(1, 1040, 1045), (2, 1040, 1050)]);
+    let sealed = said(&memory, &[], Some(clip), 1060);
+    assert_eq!(fires(&sealed), []);
+    let mut settled: Vec<_> = sealed.settled.iter().map(|row| (row.state, row.entity)).collect();
+    settled.sort_by_key(|(_, entity)| *entity);
+    let confirmed = |number| (FiringState::Confirmed, Some(person(number)));
+    assert_eq!(settled, [(FiringState::Overturned, None), confirmed(1), confirmed(2)]);
+}
+
+#[test]
+fn after_a_restart_a_stranger_is_told_of_when_the_clip_is_sealed() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = house(dir.path(), vec![rule("anybody", Happening::Comes)]);
+    let apart = || ToldStranger { told_apart: true, ..ToldStranger::default() };
+    let mut strangers = Strangers::from([(stranger(1), apart())]);
+    let seen = [looks_like_nobody(1, 1040, 1043)];
+    let first = said_by(&memory, (&seen, &[], &strangers), None, 1043);
+    keep_of(&memory, &first, &mut strangers);
+    let after = Strangers::from([(stranger(1), apart())]);
+    let again = said_by(&memory, (&[looks_like_nobody(1, 1045, 1049)], &[], &after), None, 1049);
+    assert_eq!(again, Outcome::default(), "it may be the one from before");
 }
 
 #[test]

@@ -388,6 +388,7 @@ fn a_look_shows_the_open_window_and_its_pictures() {
                 last: at(95.0),
                 provisional: None,
                 similarity: None,
+                stranger: None,
             }],
             turns: vec![PresentTurn {
                 handle: TurnId(0),

@@ -365,6 +365,7 @@ impl Household {
                 last: at("05"),
                 provisional: Some(self.ben_face),
                 similarity: Some(0.8),
+                stranger: None,
             }],
             turns: Vec::new(),
         });

@@ -1,7 +1,7 @@
 //! The thread that holds standing questions against the open window, live: who comes is told at once, and not when the clip is
 //! sealed, which confirms or overturns it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use crossbeam_channel::Receiver;
 use jiff::tz::TimeZone;
 
 use crate::daemon::announce::Announcer;
-use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId};
+use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId, WatchId};
 use crate::memory::model::{TrackRow, TurnRow};
 use crate::memory::{Appearance, FiringRow, Memory, MemoryError, PresentState, PresentTrack, View};
 use crate::time::{Span, Timestamp};
-use crate::watch::{Fall, Outcome, Scene, evaluate};
+use crate::watch::{Fall, Fires, Outcome, Scene, Strangers, evaluate};
 
 /// How often the open window is looked at.
 const EVERY: Duration = Duration::from_millis(50);
@@ -38,6 +38,8 @@ struct Face {
 #[derive(Default)]
 struct Faces {
     by_track: BTreeMap<(SourceId, TrackId), Face>,
+    /// What was told of strangers, by number.
+    told: BTreeMap<u32, BTreeMap<(WatchId, Option<SourceId>), Timestamp>>,
     erasures: u64,
 }
 
@@ -88,6 +90,7 @@ impl Lookout {
             last: false,
             moved: &[],
             falls: &falls,
+            strangers: &faces.strangers(),
             absence_secs: self.memory.options().absence_secs,
             zone: &self.zone,
         };
@@ -113,6 +116,7 @@ impl Lookout {
             told.push(row);
         }
         draft.commit()?;
+        faces.told(&outcome.fires);
         self.announcer.fired(&self.memory, &told);
         Ok(())
     }
@@ -128,8 +132,7 @@ impl Faces {
     /// Takes in what the window shows now, and lets go of what a clip holds, or may have been erased.
     fn take_in(&mut self, present: &PresentState, sealed: Option<Timestamp>, erasures: u64) {
         if self.erasures != erasures || present.updated.is_none() {
-            self.by_track.clear();
-            self.erasures = erasures;
+            *self = Self { erasures, ..Self::default() };
         }
         for track in &present.tracks {
             let key = (track.source.clone(), track.handle);
@@ -140,7 +143,39 @@ impl Faces {
             self.by_track.insert(key, Face { track: track.clone(), steady });
         }
         self.by_track.retain(|_, face| sealed.is_none_or(|sealed| face.track.last > sealed));
+        let open = |number: u32| {
+            let mut strangers = self.by_track.values().filter_map(|face| face.track.stranger);
+            strangers.any(|stranger| stranger.number == number)
+        };
+        self.told.retain(|number, _| open(*number));
     }
+
+    /// Who looks like nobody, and what was told of them.
+    fn strangers(&self) -> Strangers {
+        let mut strangers = Strangers::new();
+        for stranger in self.by_track.values().filter_map(|face| face.track.stranger) {
+            let one = strangers.entry(nobody(stranger.number)).or_default();
+            one.told_apart |= stranger.told_apart;
+            one.told_by = self.told.get(&stranger.number).cloned().unwrap_or_default();
+        }
+        strangers
+    }
+
+    /// Notes what was told of strangers.
+    fn told(&mut self, fires: &[Fires]) {
+        let numbers = self.by_track.values().filter_map(|face| face.track.stranger);
+        let numbers: BTreeSet<u32> = numbers.map(|stranger| stranger.number).collect();
+        for number in numbers {
+            let of = fires.iter().filter(|fires| fires.entity == Some(nobody(number)));
+            let told = of.map(|fires| ((fires.watch, fires.source.clone()), fires.at));
+            self.told.entry(number).or_default().extend(told);
+        }
+    }
+}
+
+/// The id of a stranger: it is nobody's.
+fn nobody(number: u32) -> EntityId {
+    EntityId::new(EntityKind::Person, u32::MAX - number)
 }
 
 /// The open window's faces and turns as they would be rows. Somebody who looks like nobody has an id that is nobody's.
@@ -151,7 +186,7 @@ fn open(present: &PresentState, faces: &Faces) -> Vec<Appearance> {
         if track.last.secs_since(*steady) < STEADY_SECS {
             return None;
         }
-        let nobody = || EntityId::new(EntityKind::Person, u32::MAX - track.handle.0 as u32);
+        let stranger = track.stranger.map(|stranger| nobody(stranger.number));
         Some(Appearance::Seen(Arc::new(TrackRow {
             clip,
             track: track.handle,
@@ -160,7 +195,7 @@ fn open(present: &PresentState, faces: &Faces) -> Vec<Appearance> {
             sightings: std::iter::empty().collect(),
             picture: false,
             body: false,
-            face: Some(track.provisional.unwrap_or_else(nobody)),
+            face: Some(track.provisional.or(stranger)?),
             confidence: track.similarity.unwrap_or_default(),
             colours: None,
         })))

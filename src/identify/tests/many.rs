@@ -95,6 +95,10 @@ fn guesses_wait_for_nobody_and_stay_as_they_were() {
     let found = shared.guesses().likenesses(EntityKind::Face, asked, 5);
     assert_eq!((found.matches[0].person, found.known), (Some(id("person_1")), 1));
     assert_eq!(before.faces(&[face]), [None], "never changed");
+    // Who was nobody then is somebody now, and one with oneself.
+    let now = shared.guesses();
+    assert!(before.is_nobodys(face, &[]) && !before.is_nobodys(face, &[face]));
+    assert!(!now.is_nobodys(face, &[]) && now.are_one(face, face));
 }
 
 #[test]

@@ -25,6 +25,18 @@ pub struct PresentTrack {
     pub provisional: Option<EntityId>,
     /// Cosine with that face's gallery.
     pub similarity: Option<f32>,
+    /// Which of those who look like nobody; `None`: it looks like somebody.
+    #[serde(skip)]
+    pub stranger: Option<Stranger>,
+}
+
+/// Somebody of the open window who looks like nobody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stranger {
+    /// Under which number, as long as nobody is known to be it; counted from 1 by each run of the daemon.
+    pub number: u32,
+    /// Whether a face was seen that is surely no other stranger's: else two numbers may be one person.
+    pub told_apart: bool,
 }
 
 /// An utterance before its clip is sealed: under the id that its row will have then. It belongs to no clip yet, and rests on

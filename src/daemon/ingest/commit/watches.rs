@@ -7,7 +7,7 @@ use crate::ids::{ClipId, SessionId};
 use crate::memory::model::MemoryRow;
 use crate::memory::{Draft, FiringRow, View};
 use crate::percept::{ActionKind, ClipPercepts};
-use crate::watch::{Fall, Scene, evaluate, moved};
+use crate::watch::{Fall, Scene, Strangers, evaluate, moved};
 
 /// What of a clip decides.
 pub(super) struct Sealed<'a> {
@@ -48,6 +48,7 @@ pub(super) fn fire(
             last: boundary.last && recording.is_some(),
             moved: &moved(before, memories),
             falls: &falls(percepts, identified),
+            strangers: &Strangers::new(),
             absence_secs: settings.memory.options().absence_secs,
             zone: &settings.config.timezone(),
         },

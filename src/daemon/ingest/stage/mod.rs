@@ -9,3 +9,4 @@ pub(super) mod microphone_state;
 pub(super) mod mouths;
 pub(super) mod partial;
 pub(super) mod present;
+mod strangers;

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::strangers::Strangers;
 use crate::daemon::ingest::Gauges;
 use crate::geometry::Rect;
 use crate::identify::{Guess, Guesses, SharedResolver, is_on};
 use crate::ids::{EntityId, EntityKind, SourceId, TrackId, TurnId};
 use crate::memory::{
     Memory, PresentFall, PresentFrame, PresentMemory, PresentState, PresentTrack, PresentTurn,
+    Stranger,
 };
 use crate::perceive::body::BodyHistory;
 use crate::perceive::face::FaceHistory;
@@ -38,7 +40,18 @@ pub(super) type Places = (Vec<(TrackId, Rect)>, Vec<(TrackId, Rect)>);
 /// A body that is followed.
 type OpenBody<'a> = OpenTrack<'a, BodyHistory>;
 
-fn shown(source: &SourceId, track: &OpenFace<'_>, guess: Option<Guess>) -> PresentTrack {
+/// The handle that a body is shown under.
+fn shown_as(body: &OpenBody<'_>) -> TrackId {
+    TrackId(BODIES_FROM + body.id.0)
+}
+
+/// A face that is shown: whose it is by a guess, or which stranger's.
+fn shown(
+    source: &SourceId,
+    track: &OpenFace<'_>,
+    guess: Option<Guess>,
+    stranger: Option<Stranger>,
+) -> PresentTrack {
     PresentTrack {
         handle: track.id,
         source: source.clone(),
@@ -46,6 +59,7 @@ fn shown(source: &SourceId, track: &OpenFace<'_>, guess: Option<Guess>) -> Prese
         last: track.last,
         provisional: guess.map(|guess| guess.part),
         similarity: guess.map(|guess| guess.confidence),
+        stranger,
     }
 }
 
@@ -55,6 +69,7 @@ pub(in crate::daemon::ingest) struct PresentBoard {
     memory: Memory,
     resolver: Arc<SharedResolver>,
     guessed: Arc<Mutex<BTreeMap<SourceId, Guessed>>>,
+    strangers: Arc<Mutex<Strangers>>,
     /// Live: where it is noted how late what is shown is.
     lateness: Option<Gauges>,
 }
@@ -65,7 +80,7 @@ impl PresentBoard {
         resolver: Arc<SharedResolver>,
         lateness: Option<Gauges>,
     ) -> Self {
-        Self { memory, resolver, guessed: Arc::default(), lateness }
+        Self { memory, resolver, guessed: Arc::default(), strangers: Arc::default(), lateness }
     }
 
     /// The tracks that a camera follows at `at`.
@@ -80,10 +95,13 @@ impl PresentBoard {
         let living: Vec<&OpenFace<'_>> =
             open.iter().filter(|track| track.life() != Liveness::Picture).collect();
         let guesses = self.guess(source, &living);
+        let strangers = self.strangers(source, &living, &guesses, bodies, places);
         let of_faces = living.iter().map(|track| track.id).zip(guesses.iter().copied());
         let of_bodies = self.guess_bodies(source, of_faces.collect(), bodies, places);
-        let mut shown: Vec<PresentTrack> =
-            living.iter().zip(guesses).map(|(track, guess)| shown(source, track, guess)).collect();
+        let of_faces = living.iter().zip(guesses).zip(strangers);
+        let mut shown: Vec<PresentTrack> = of_faces
+            .map(|((track, guess), stranger)| shown(source, track, guess, stranger))
+            .collect();
         shown.extend(of_bodies);
         let falls = self.falls(source, bodies);
         self.change(at, |state| {
@@ -127,6 +145,39 @@ impl PresentBoard {
         guesses
     }
 
+    /// Which strangers the faces are that look like nobody.
+    fn strangers(
+        &self,
+        source: &SourceId,
+        faces: &[&OpenFace<'_>],
+        guesses: &[Option<Guess>],
+        bodies: &[OpenBody<'_>],
+        (face_places, body_places): &Places,
+    ) -> Vec<Option<Stranger>> {
+        let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
+        strangers.renew(self.memory.erasures());
+        let is_nobodys =
+            |id| faces.iter().zip(guesses).any(|(face, guess)| face.id == id && guess.is_none());
+        strangers
+            .keep(source, |id| is_nobodys(id) || bodies.iter().any(|body| shown_as(body) == id));
+        let on_body = |id: TrackId| {
+            let (_, face) = face_places.iter().find(|(of, _)| *of == id)?;
+            let (body, place) = body_places.iter().find(|(_, body)| is_on(*face, *body))?;
+            let alone = face_places.iter().filter(|(_, face)| is_on(*face, *place)).count() == 1;
+            bodies.iter().find(|one| one.id == *body && alone).map(shown_as)
+        };
+        let from = self.resolver.guesses();
+        let of = |(at, (face, guess)): (usize, (&&OpenFace<'_>, &Option<Guess>))| {
+            if guess.is_some() {
+                return None;
+            }
+            let beside = faces.iter().enumerate().filter(|(other, _)| *other != at);
+            let beside: Vec<TrackId> = beside.map(|(_, face)| face.id).collect();
+            Some(strangers.face(source, face.id, face.best(), (on_body(face.id), &beside), &from))
+        };
+        faces.iter().zip(guesses).enumerate().map(of).collect()
+    }
+
     /// The bodies that show no face now: whose face was last on them, alone.
     fn guess_bodies(
         &self,
@@ -136,6 +187,7 @@ impl PresentBoard {
         (face_places, body_places): &Places,
     ) -> Vec<PresentTrack> {
         let mut cameras = self.guessed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
         let known = &mut cameras.entry(source.clone()).or_default().bodies;
         known.retain(|id, _| bodies.iter().any(|body| body.id == *id));
         let mut shown = Vec::new();
@@ -151,13 +203,15 @@ impl PresentBoard {
             }
             if on.is_empty() {
                 let guess = known.get(&body.id);
+                let stranger = guess.is_none().then(|| strangers.body(source, shown_as(body)));
                 shown.push(PresentTrack {
-                    handle: TrackId(BODIES_FROM + body.id.0),
+                    handle: shown_as(body),
                     source: source.clone(),
                     since: body.since,
                     last: body.last,
                     provisional: guess.map(|guess| guess.part),
                     similarity: guess.map(|guess| guess.confidence),
+                    stranger,
                 });
             }
         }
@@ -286,6 +340,7 @@ impl PresentBoard {
 
     /// A clip is committed: its rows take the place of what was shown of it.
     pub(in crate::daemon::ingest) fn sealed(&self, boundary: Timestamp) {
+        self.strangers.lock().unwrap_or_else(PoisonError::into_inner).sealed(boundary);
         self.change(boundary, |state| {
             state.turns.retain(|turn| turn.end.is_none_or(|end| end > boundary));
         });
