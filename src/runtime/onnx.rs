@@ -375,7 +375,7 @@ fn builder(environment: &Environment, threads: usize) -> Result<SessionBuilder, 
         .with_memory_pattern(false)
         .map_err(text)?
         // On x86-64 without VNNI sums of int8 products would be cut at 16 bits: other vectors there than elsewhere, and
-        // worse ones (LoCoMo, evidence among the first 20: .830 for .840).
+        // worse ones (LoCoMo, evidence among the first 20: .830 for .834).
         .with_precise_qmm()
         .map_err(text)
 }
