@@ -1,7 +1,9 @@
 //! The words of English that reading goes by, out of one file of data.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
+
+use foldhash::fast::RandomState;
 
 use super::lists::{Lists, Words, words};
 
@@ -50,7 +52,7 @@ pub(crate) struct Lexicon {
     /// How near the words of each frame are.
     frames: Vec<f32>,
     /// In which frames a word stands.
-    framed: BTreeMap<String, Vec<usize>>,
+    framed: HashMap<String, Vec<usize>, RandomState>,
     ends: Vec<(Words, Words)>,
     inverse: Vec<(Words, Words)>,
     turned: BTreeMap<String, String>,
@@ -71,7 +73,7 @@ impl Lexicon {
 
     fn read(text: &str) -> Result<Self, toml::de::Error> {
         let file: File = toml::from_str(text)?;
-        let mut framed = BTreeMap::<String, Vec<usize>>::new();
+        let mut framed = HashMap::<String, Vec<usize>, RandomState>::default();
         for (at, frame) in file.frames.iter().enumerate() {
             for word in words(&frame.words) {
                 framed.entry(word).or_default().push(at);
@@ -93,7 +95,7 @@ impl Lexicon {
     fn empty() -> Self {
         Self {
             frames: Vec::new(),
-            framed: BTreeMap::new(),
+            framed: HashMap::default(),
             ends: Vec::new(),
             inverse: Vec::new(),
             turned: BTreeMap::new(),

@@ -118,8 +118,8 @@ fn sides(corpus: &Corpus<'_>, keys: &[&Term], sentence: &Sentence, at: usize) ->
             if lexicon.is_of_one_side(&key.lemma, &term.lemma) {
                 plus = plus.max(OF_ONE_SIDE);
             }
-            let contrary = likeness.is_contrary(key, &term.lemma, term.part)
-                || likeness.is_contrary(key, &whole, term.part);
+            let contrary =
+                likeness.is_contrary(key, term) || likeness.is_contrary_of(key, &whole, term.part);
             if key.lemma != term.lemma && contrary {
                 minus = minus.max(CONTRARY);
             }

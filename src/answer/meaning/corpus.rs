@@ -1,9 +1,10 @@
 //! What was told, read, as one question sees it.
 
-use std::collections::BTreeSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use compact_str::CompactString;
+use foldhash::fast::RandomState;
 use jiff::tz::TimeZone;
 
 use crate::language::clause::{Role, Tree};
@@ -99,11 +100,8 @@ impl<'a> Corpus<'a> {
     pub(super) fn new(reader: &Reader<'a>, notes: &'a [Note]) -> Self {
         let sentences = || notes.iter().flat_map(|note| &note.read.sentences);
         let persons = persons(sentences());
-        let lemmas = notes.iter().map(|note| {
-            let terms = note.read.sentences.iter().flat_map(|sentence| &sentence.terms);
-            terms.map(|term| term.lemma.as_str()).collect::<BTreeSet<&str>>()
-        });
-        let likeness = Likeness::new(reader.language, persons, lemmas);
+        let terms = notes.iter().map(|note| note.read.terms());
+        let likeness = Likeness::new(reader.language, persons, terms);
         let of =
             |(at, note): (usize, &'a Note)| note.read.places.iter().map(move |place| (at, place));
         let mut places: Vec<(usize, &Place)> = notes.iter().enumerate().flat_map(of).collect();
@@ -302,8 +300,8 @@ pub(super) struct Event {
 }
 
 /// Names that are of people: who does something, who is given something.
-fn persons<'s>(sentences: impl Iterator<Item = &'s Sentence>) -> BTreeSet<String> {
-    let mut votes = std::collections::BTreeMap::<&str, i32>::new();
+fn persons<'s>(sentences: impl Iterator<Item = &'s Sentence>) -> HashSet<&'s str, RandomState> {
+    let mut votes: HashMap<&str, i32, RandomState> = HashMap::default();
     for term in sentences.flat_map(|sentence| &sentence.terms).filter(|term| term.is_name) {
         *votes.entry(&term.lemma).or_default() += match &term.role {
             Some(Role::Agent | Role::Recipient) => 2,
@@ -311,7 +309,7 @@ fn persons<'s>(sentences: impl Iterator<Item = &'s Sentence>) -> BTreeSet<String
             _ => 1,
         };
     }
-    votes.into_iter().filter(|(_, votes)| *votes > 0).map(|(name, _)| name.to_owned()).collect()
+    votes.into_iter().filter(|(_, votes)| *votes > 0).map(|(name, _)| name).collect()
 }
 
 /// When what a note tells happened, by what it says of the question's predicate.

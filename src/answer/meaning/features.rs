@@ -85,63 +85,118 @@ const KINDS: [(Kind, &str); 12] = [
     (Kind::Thing, "thing"),
 ];
 
+/// The names of all but the biases of kinds, as in `weights.toml`.
+const NAMES: [&str; 33] = [
+    "cover",
+    "exact",
+    "missing",
+    "names",
+    "other_predicate",
+    "has_predicate",
+    "in_place",
+    "contrary",
+    "denied",
+    "same_doer",
+    "other_doer",
+    "lacks_theme",
+    "stranger",
+    "other_sort",
+    "frame",
+    "in_clause",
+    "value",
+    "fresh",
+    "in_time",
+    "out_of_time",
+    "planned",
+    "cosine",
+    "cover_cosine",
+    "cover_predicate",
+    "behind_cover",
+    "behind_cosine",
+    "ahead_cover",
+    "ahead_cosine",
+    "recent",
+    "lacks_kind",
+    "tells_nothing",
+    "lacks_number",
+    "bias",
+];
+
 impl Features {
+    /// In the order of [`NAMES`].
+    fn values(&self, kind: Kind) -> [f32; NAMES.len()] {
+        let is_number = matches!(kind, Kind::Count | Kind::Amount);
+        [
+            self.cover,
+            self.exact,
+            self.missing,
+            self.names,
+            self.other_predicate,
+            self.has_predicate,
+            self.in_place,
+            self.contrary,
+            self.denied,
+            self.same_doer,
+            self.other_doer,
+            self.lacks_theme,
+            self.stranger,
+            self.other_sort,
+            self.frame,
+            self.in_clause,
+            self.value,
+            self.fresh,
+            self.in_time,
+            self.out_of_time,
+            self.planned,
+            self.cosine,
+            self.cover * self.cosine,
+            self.cover * self.in_place,
+            self.behind_cover,
+            self.behind_cosine,
+            self.ahead_cover,
+            self.ahead_cosine,
+            self.recent,
+            f32::from(kind == Kind::Which && self.value < 0.25),
+            f32::from(self.fresh <= 0.0 && kind != Kind::Time),
+            f32::from(is_number && self.value < 0.5),
+            1.0,
+        ]
+    }
+
     /// The features by name, those of the question's kind among them.
     pub(super) fn named(&self, kind: Kind) -> Vec<(&'static str, f32)> {
-        let mut out = vec![
-            ("cover", self.cover),
-            ("exact", self.exact),
-            ("missing", self.missing),
-            ("names", self.names),
-            ("other_predicate", self.other_predicate),
-            ("has_predicate", self.has_predicate),
-            ("in_place", self.in_place),
-            ("contrary", self.contrary),
-            ("denied", self.denied),
-            ("same_doer", self.same_doer),
-            ("other_doer", self.other_doer),
-            ("lacks_theme", self.lacks_theme),
-            ("stranger", self.stranger),
-            ("other_sort", self.other_sort),
-            ("frame", self.frame),
-            ("in_clause", self.in_clause),
-            ("value", self.value),
-            ("fresh", self.fresh),
-            ("in_time", self.in_time),
-            ("out_of_time", self.out_of_time),
-            ("planned", self.planned),
-            ("cosine", self.cosine),
-            ("cover_cosine", self.cover * self.cosine),
-            ("cover_predicate", self.cover * self.in_place),
-            ("behind_cover", self.behind_cover),
-            ("behind_cosine", self.behind_cosine),
-            ("ahead_cover", self.ahead_cover),
-            ("ahead_cosine", self.ahead_cosine),
-            ("recent", self.recent),
-            ("lacks_kind", f32::from(kind == Kind::Which && self.value < 0.25)),
-            ("tells_nothing", f32::from(self.fresh <= 0.0 && kind != Kind::Time)),
-            (
-                "lacks_number",
-                f32::from(matches!(kind, Kind::Count | Kind::Amount) && self.value < 0.5),
-            ),
-            ("bias", 1.0),
-        ];
+        let mut out: Vec<_> = NAMES.into_iter().zip(self.values(kind)).collect();
         out.extend(KINDS.iter().filter(|(of, _)| *of == kind).map(|(_, name)| (*name, 1.0)));
         out
     }
 
     /// The log odds against nothing of it.
     pub(super) fn score(&self, kind: Kind) -> f32 {
+        static WEIGHTS: OnceLock<Weights> = OnceLock::new();
+        let Weights { of, kinds } = WEIGHTS.get_or_init(Weights::fitted);
+        let all: f32 = of.iter().zip(self.values(kind)).map(|(weight, value)| weight * value).sum();
+        let own = KINDS.iter().position(|(of, _)| *of == kind).map(|at| kinds[at]);
+        all + own.unwrap_or(0.0)
+    }
+}
+
+/// The fitted weights: of [`NAMES`], and of [`KINDS`].
+struct Weights {
+    of: [f32; NAMES.len()],
+    kinds: [f32; KINDS.len()],
+}
+
+impl Weights {
+    fn fitted() -> Self {
         let weights = weights();
-        let of = |(name, value): (&str, f32)| weights.get(name).copied().unwrap_or(0.0) * value;
-        self.named(kind).into_iter().map(of).sum()
+        let weight = |name: &str| weights.get(name).copied().unwrap_or(0.0);
+        Self { of: NAMES.map(weight), kinds: KINDS.map(|(_, name)| weight(name)) }
     }
 }
 
 /// The fitted weights, by the name of the feature.
-fn weights() -> &'static BTreeMap<String, f32> {
-    static WEIGHTS: OnceLock<BTreeMap<String, f32>> = OnceLock::new();
-    WEIGHTS.get_or_init(|| toml::from_str(include_str!("weights.toml")).unwrap_or_default())
+fn weights() -> BTreeMap<String, f32> {
+    toml::from_str(include_str!("weights.toml")).unwrap_or_default()
 }
 
 /// The features of a sentence beside a question, and the word that fills its hole.
@@ -385,7 +440,7 @@ fn denies_contrary(
         && told.part == Part::Verb
         && clauses.is_some_and(|(of_asked, of_told)| {
             of_asked.negated != sentence.is_denied(of_told)
-                && corpus.likeness.is_contrary(asked, &told.lemma, told.part)
+                && corpus.likeness.is_contrary(asked, told)
         })
 }
 
@@ -437,11 +492,10 @@ fn said(
         if matched[key].1.is_some_and(is_mine) {
             features.in_place = features.in_place.max(matched[key].0);
         }
-        let frames = sentence.terms.iter().map(|told| lexicon.near(&term.lemma, &told.lemma));
+        let frames = sentence.terms.iter().map(|told| corpus.likeness.framed(term, told));
         features.frame = frames.fold(features.frame, f32::max);
-        let contrary = |told: &&Term| {
-            told.lemma != term.lemma && corpus.likeness.is_contrary(term, &told.lemma, told.part)
-        };
+        let contrary =
+            |told: &&Term| told.lemma != term.lemma && corpus.likeness.is_contrary(term, told);
         let mut mine = sentence.terms.iter().filter(|term| term.clause == clause);
         features.contrary = features.contrary.max(f32::from(mine.any(|told| contrary(&told))));
     }
@@ -451,8 +505,8 @@ fn said(
     }
     if let (Some(told), Some(asked)) = (told, question.clause()) {
         if question.keys.is_empty() || !question.is_being() {
-            let verb = |predicate: &str| predicate.split(' ').next().unwrap_or("").to_owned();
-            let frame = lexicon.near(&verb(&asked.predicate), &verb(&told.predicate));
+            let verb = |predicate: &'_ str| predicate.split(' ').next().unwrap_or("");
+            let frame = lexicon.near(verb(&asked.predicate), verb(&told.predicate));
             features.frame = features.frame.max(frame);
         }
         let is_denied = sentence.is_denied(told) != (features.contrary > 0.0 && near <= ATTRIBUTE);
@@ -618,7 +672,8 @@ mod tests {
     fn every_feature_has_a_weight_and_every_weight_a_feature() {
         let of = |(kind, _): &(Kind, &str)| Features::default().named(*kind);
         let features: BTreeSet<&str> = KINDS.iter().flat_map(of).map(|(name, _)| name).collect();
-        let fitted: BTreeSet<&str> = weights().keys().map(String::as_str).collect();
+        let weights = weights();
+        let fitted: BTreeSet<&str> = weights.keys().map(String::as_str).collect();
         assert_eq!(features, fitted);
     }
 }

@@ -1,7 +1,9 @@
 //! How near terms are to each other: by the word, the thesaurus, and what the lexicon says that they tell of.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use foldhash::fast::RandomState;
 
 use crate::language::Language;
 use crate::language::thesaurus::{Part, field};
@@ -23,29 +25,62 @@ const BY_FRAME: f32 = 0.9;
 /// Compares terms; knows how rare each is among what was told, and who is a person.
 pub(super) struct Likeness<'a> {
     pub(super) language: &'a Language,
-    pub(super) persons: BTreeSet<String>,
+    persons: HashSet<&'a str, RandomState>,
     /// In how many notes each lemma stands.
-    frequency: BTreeMap<String, usize>,
+    frequency: HashMap<&'a str, usize, RandomState>,
     notes: usize,
-    /// By the asked word what each told one is to it; NaN: not compared yet.
-    compared: RefCell<BTreeMap<WordId, Vec<f32>>>,
+    /// How near words are.
+    near: Pairs,
+    /// … by the lexicon's frames.
+    framed: Pairs,
+    /// Whether one says the contrary.
+    contrary: Pairs,
+}
+
+/// What was found out about pairs of words: by the asked one, of each told one; NaN: not yet.
+#[derive(Default)]
+struct Pairs(RefCell<BTreeMap<WordId, Vec<f32>>>);
+
+impl Pairs {
+    fn of(&self, asked: &Term, told: &Term, find: impl FnOnce() -> f32) -> f32 {
+        let mut known = self.0.borrow_mut();
+        let row = known.entry(asked.word).or_default();
+        let at = told.word.index();
+        if row.len() <= at {
+            row.resize(at + 1, f32::NAN);
+        }
+        if row[at].is_nan() {
+            row[at] = find();
+        }
+        row[at]
+    }
 }
 
 impl<'a> Likeness<'a> {
-    /// `lemmas`: those of each note, each once.
-    pub(super) fn new(
+    /// `notes`: the terms of each; `persons`: names that are of people.
+    pub(super) fn new<T>(
         language: &'a Language,
-        persons: BTreeSet<String>,
-        lemmas: impl Iterator<Item = BTreeSet<&'a str>>,
-    ) -> Self {
-        let (mut frequency, mut notes) = (BTreeMap::new(), 0);
-        for lemmas in lemmas {
-            notes += 1;
-            for lemma in lemmas {
-                *frequency.entry(lemma.to_owned()).or_default() += 1;
+        persons: HashSet<&'a str, RandomState>,
+        notes: impl Iterator<Item = T>,
+    ) -> Self
+    where
+        T: Iterator<Item = &'a Term>,
+    {
+        // By lemma, in how many notes it stands, and in which it stood last.
+        let mut held: HashMap<&str, (usize, usize), RandomState> = HashMap::default();
+        let mut count = 0;
+        for terms in notes {
+            count += 1;
+            for term in terms {
+                let (notes, last) = held.entry(&term.lemma).or_default();
+                if *last != count {
+                    (*notes, *last) = (*notes + 1, count);
+                }
             }
         }
-        Self { language, persons, frequency, notes, compared: RefCell::default() }
+        let frequency = held.into_iter().map(|(lemma, (notes, _))| (lemma, notes)).collect();
+        let (near, framed, contrary) = <(Pairs, Pairs, Pairs)>::default();
+        Self { language, persons, frequency, notes: count, near, framed, contrary }
     }
 
     /// How much a lemma tells: BM25's inverse document frequency.
@@ -64,16 +99,12 @@ impl<'a> Likeness<'a> {
         if asked.alias.as_ref().is_some_and(|name| *name == told.lemma) {
             return 1.0;
         }
-        let mut compared = self.compared.borrow_mut();
-        let row = compared.entry(asked.word).or_default();
-        let at = told.word.index();
-        if row.len() <= at {
-            row.resize(at + 1, f32::NAN);
-        }
-        if row[at].is_nan() {
-            row[at] = self.compare(asked, told);
-        }
-        row[at]
+        self.near.of(asked, told, || self.compare(asked, told))
+    }
+
+    /// How near they are by what the lexicon says that they tell of, 0 to 1.
+    pub(super) fn framed(&self, asked: &Term, told: &Term) -> f32 {
+        self.framed.of(asked, told, || Lexicon::english().near(&asked.lemma, &told.lemma))
     }
 
     fn compare(&self, asked: &Term, told: &Term) -> f32 {
@@ -89,7 +120,7 @@ impl<'a> Likeness<'a> {
         let nouns = asked.part == Part::Noun && told.part == Part::Noun && told.lemma.len() > 2;
         let kind =
             nouns && near < A_KIND && self.language.thesaurus.is_a(&told.lemma, &asked.lemma);
-        let frame = Lexicon::english().near(&asked.lemma, &told.lemma) * BY_FRAME;
+        let frame = self.framed(asked, told) * BY_FRAME;
         let most = near.max(frame).max(if kind { A_KIND } else { 0.0 });
         if most < LEAST { 0.0 } else { most }
     }
@@ -122,11 +153,17 @@ impl<'a> Likeness<'a> {
     }
 
     /// Whether one says the contrary of the other, or ends what it began.
-    pub(super) fn is_contrary(&self, one: &Term, told: &str, part: Part) -> bool {
-        let verb = |lemma: &str| lemma.split('_').next().unwrap_or("").to_owned();
+    pub(super) fn is_contrary(&self, asked: &Term, told: &Term) -> bool {
+        let is_so = || self.is_contrary_of(asked, &told.lemma, told.part);
+        self.contrary.of(asked, told, || f32::from(is_so())) > 0.0
+    }
+
+    /// The same of a word that is no term.
+    pub(super) fn is_contrary_of(&self, asked: &Term, told: &str, part: Part) -> bool {
+        let verb = asked.lemma.split('_').next().unwrap_or("");
         let lexicon = Lexicon::english();
-        lexicon.ends(&one.lemma, told)
-            || lexicon.ends(&verb(&one.lemma), told)
-            || one.part == part && self.language.thesaurus.is_opposite(&one.lemma, told, part)
+        lexicon.ends(&asked.lemma, told)
+            || lexicon.ends(verb, told)
+            || asked.part == part && self.language.thesaurus.is_opposite(&asked.lemma, told, part)
     }
 }
