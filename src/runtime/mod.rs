@@ -4,6 +4,7 @@ pub mod allocator;
 pub mod checkpoint;
 pub mod crash_history;
 pub mod crash_journal;
+pub mod in_turn;
 pub mod layers;
 pub mod onnx;
 #[cfg(debug_assertions)]

@@ -505,13 +505,17 @@ fn said(
     }
     if let (Some(told), Some(asked)) = (told, question.clause()) {
         if question.keys.is_empty() || !question.is_being() {
-            let verb = |predicate: &'_ str| predicate.split(' ').next().unwrap_or("");
-            let frame = lexicon.near(verb(&asked.predicate), verb(&told.predicate));
+            let frame = lexicon.near(verb_of(&asked.predicate), verb_of(&told.predicate));
             features.frame = features.frame.max(frame);
         }
         let is_denied = sentence.is_denied(told) != (features.contrary > 0.0 && near <= ATTRIBUTE);
         features.denied = f32::from(is_denied != asked.negated);
     }
+}
+
+/// A predicate without its particle.
+fn verb_of(predicate: &str) -> &str {
+    predicate.split(' ').next().unwrap_or("")
 }
 
 /// Whether something in the sentence is what is asked for, 0 to 1, and the word of it.

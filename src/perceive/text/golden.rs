@@ -28,7 +28,8 @@ fn files() -> Option<TextFiles> {
 }
 
 fn reader() -> Option<TextReader> {
-    Some(TextReader::open(&files()?, 0.6, Device::Cpu, Arc::new(StageTimes::default())).unwrap())
+    let networks = TextNetworks::open(&files()?, Device::Cpu).unwrap();
+    Some(TextReader::new(networks, 0.6, Arc::new(StageTimes::default())))
 }
 
 fn signs() -> RgbImage {

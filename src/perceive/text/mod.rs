@@ -19,7 +19,7 @@ mod track;
 mod golden;
 
 pub use detect::{DbNet, TextDetector};
-pub use perceptor::{TextFiles, TextReader};
+pub use perceptor::{SharedNetworks, TextFiles, TextNetworks, TextReader};
 pub use recognize::{CtcRecognizer, TextRecognizer};
 pub use schedule::{READING_LAG, ReadingSchedule};
 pub use track::TextTracker;

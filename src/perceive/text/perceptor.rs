@@ -14,6 +14,7 @@ use crate::config::Config;
 use crate::perceive::PerceiveError;
 use crate::perceive::perceptor::{Moment, PicturePerceptor, View};
 use crate::percept::TextTrack;
+use crate::runtime::in_turn::InTurn;
 use crate::runtime::onnx::{Device, INTRA_OP_THREADS};
 use crate::telemetry::rate_limited_log::RateLimitedLog;
 use crate::telemetry::stage_times::{Stage, StageTimes};
@@ -31,10 +32,34 @@ pub struct TextFiles {
     pub recognizer: PathBuf,
 }
 
-/// Finds lines of text in a picture and reads them.
-pub struct TextReader {
+/// Networks that readers share: a reading is rare, and they take some hundred megabytes each time they are loaded.
+pub type SharedNetworks = Arc<InTurn<TextNetworks, TextError>>;
+
+/// The networks, loaded.
+pub struct TextNetworks {
     detector: Box<dyn TextDetector>,
     recognizer: Box<dyn TextRecognizer>,
+}
+
+impl TextNetworks {
+    /// With the networks in these files, for all who share them.
+    ///
+    /// # Errors
+    /// When a file is absent, or another model.
+    pub fn open(files: &TextFiles, device: Device) -> Result<SharedNetworks, TextError> {
+        let files = files.clone();
+        let make = move || {
+            let detector = DbNet::open(&files.detector, INTRA_OP_THREADS, device)?;
+            let recognizer = CtcRecognizer::open(&files.recognizer, INTRA_OP_THREADS, device)?;
+            Ok(Self { detector: Box::new(detector), recognizer: Box::new(recognizer) })
+        };
+        Ok(Arc::new(InTurn::new(make)?))
+    }
+}
+
+/// Finds lines of text in a picture and reads them.
+pub struct TextReader {
+    networks: SharedNetworks,
     /// A line that is less sure is none, 0–1.
     min_confidence: f32,
     /// Pictures that could not be read.
@@ -43,20 +68,10 @@ pub struct TextReader {
 }
 
 impl TextReader {
-    /// With the networks in these files; a line that is less sure than `min_confidence` (0–1) is none.
-    ///
-    /// # Errors
-    /// When a file is absent, or another model.
-    pub fn open(
-        files: &TextFiles,
-        min_confidence: f32,
-        device: Device,
-        stages: Arc<StageTimes>,
-    ) -> Result<Self, TextError> {
-        let detector = Box::new(DbNet::open(&files.detector, INTRA_OP_THREADS, device)?);
-        let recognizer =
-            Box::new(CtcRecognizer::open(&files.recognizer, INTRA_OP_THREADS, device)?);
-        Ok(Self { detector, recognizer, min_confidence, unread: RateLimitedLog::default(), stages })
+    /// With those networks; a line that is less sure than `min_confidence` (0–1) is none.
+    #[must_use]
+    pub fn new(networks: SharedNetworks, min_confidence: f32, stages: Arc<StageTimes>) -> Self {
+        Self { networks, min_confidence, unread: RateLimitedLog::default(), stages }
     }
 
     /// The texts of a picture.
@@ -64,14 +79,16 @@ impl TextReader {
     /// # Errors
     /// When a network cannot run.
     pub fn read(&mut self, picture: &RgbImage) -> Result<Vec<TextBlock>, TextError> {
-        let mut lines = Vec::new();
-        for quad in self.detector.detect(picture)? {
-            let (text, confidence) = self.recognizer.read(picture, quad)?;
-            if says_something(&text) && confidence >= self.min_confidence {
-                lines.push(TextLine { quad, text, confidence });
+        self.networks.with(|networks| {
+            let mut lines = Vec::new();
+            for quad in networks.detector.detect(picture)? {
+                let (text, confidence) = networks.recognizer.read(picture, quad)?;
+                if says_something(&text) && confidence >= self.min_confidence {
+                    lines.push(TextLine { quad, text, confidence });
+                }
             }
-        }
-        Ok(blocks(lines, picture.dimensions()))
+            Ok(blocks(lines, picture.dimensions()))
+        })?
     }
 }
 

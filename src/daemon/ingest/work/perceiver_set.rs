@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::camera::CameraInfo;
 use crate::config::sections::FacePerception;
@@ -22,13 +22,14 @@ use crate::perceive::object::{
 use crate::perceive::sound::{SoundListener, SoundListenerState, YamNet};
 use crate::perceive::speech;
 use crate::perceive::speech::{MoonshineFiles, OpenAiTranscriber, Recogniser};
-use crate::perceive::text::{TextFiles, TextReader, TextTracker};
+use crate::perceive::text::{TextError, TextFiles, TextNetworks, TextReader, TextTracker};
 use crate::perceive::track::TrackerSettings;
 use crate::perceive::voice::{
     CachedEmbedder, EmbeddingCache, Eres2NetV2, Ge2e, Normalised, OnnxSpeaker, Pyannote,
     ReclusterSettings, Separation, ShortSettings, SileroVad, SpeakerEmbedder, SpeakerSegmentation,
     SplitSettings, StreamSettings, TurnSegmenter, TurnSegmenterState, VoiceActivity, Voices,
 };
+use crate::runtime::in_turn::InTurn;
 use crate::runtime::onnx;
 use crate::runtime::onnx::{Device, INTRA_OP_THREADS};
 use crate::telemetry::stage_times::StageTimes;
@@ -68,6 +69,8 @@ pub struct PerceiverSet {
     pub joints: Option<ModelFile>,
     /// What reads words in view; `None` where that is off, or a network of it is missing.
     texts: Option<TextFiles>,
+    /// The same loaded, as long as a worker has them.
+    text_networks: Mutex<Weak<InTurn<TextNetworks, TextError>>>,
     /// What tells sounds apart; `None` where that is off, or it cannot be used.
     sounds: Option<PathBuf>,
     /// Abilities that are missing, and why.
@@ -200,6 +203,7 @@ impl PerceiverSet {
             objects,
             joints,
             texts,
+            text_networks: Mutex::default(),
             sounds,
             degraded,
             stages: Arc::default(),
@@ -323,14 +327,20 @@ impl PerceiverSet {
         }
     }
 
-    /// A reader of words in view; `None` where none are read.
+    /// A reader of words in view, whose networks all of them share; `None` where none are read.
     ///
     /// # Errors
     /// When a network cannot be opened.
     pub fn text_reader(&self) -> Result<Option<TextReader>, PerceiveError> {
         let Some(files) = &self.texts else { return Ok(None) };
-        let (least, device) = (self.config.text.min_confidence, self.config.models.device);
-        Ok(Some(TextReader::open(files, least, device, Arc::clone(&self.stages))?))
+        let mut known = self.text_networks.lock().unwrap_or_else(PoisonError::into_inner);
+        let networks = match known.upgrade() {
+            Some(networks) => networks,
+            None => TextNetworks::open(files, self.config.models.device)?,
+        };
+        *known = Arc::downgrade(&networks);
+        let least = self.config.text.min_confidence;
+        Ok(Some(TextReader::new(networks, least, Arc::clone(&self.stages))))
     }
 
     /// Follows the texts that a camera shows.
