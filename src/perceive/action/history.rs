@@ -81,6 +81,15 @@ impl ActionHistory {
         self.hands.held().is_some() || self.hands.is_turning() || self.posture.is_turning()
     }
 
+    /// Whether it lies, or was upright a moment ago and may lie now: `seen` last. Who lies is not found by who looks for people as
+    /// they stand.
+    #[must_use]
+    pub fn may_lie(&self, at: Timestamp, seen: Timestamp) -> bool {
+        let lies = self.posture.held().is_some_and(|held| held.kind == ActionKind::Lies);
+        let fell = |(when, _): (Timestamp, Rect)| at.secs_since(when) <= FALL_SECS + DOWN_SECS;
+        lies || seen < at && self.upright.is_some_and(fell)
+    }
+
     /// When it fell, where it lies since.
     #[must_use]
     pub fn fell(&self) -> Option<Timestamp> {
@@ -92,7 +101,7 @@ impl ActionHistory {
     pub fn may_have_fallen(&self, at: Timestamp, object: &Object) -> bool {
         let Some((when, stood)) = self.upright else { return false };
         let Some(skeleton) = &object.skeleton else { return false };
-        let lies = matches!(look(skeleton, object.bbox).posture, Some((Posture::Lying, _)));
+        let lies = super::lies(skeleton, object.bbox);
         let aside = (object.bbox.centre().x - stood.centre().x).abs();
         let down = (object.bbox.bottom() - stood.bottom()).abs();
         lies && at.secs_since(when) <= FALL_SECS

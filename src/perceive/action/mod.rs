@@ -39,6 +39,12 @@ pub enum ActionError {
     },
 }
 
+/// Whether a body in that box lies, by its joints.
+#[must_use]
+pub fn lies(skeleton: &Skeleton, body: Rect) -> bool {
+    matches!(posture::look(skeleton, body).posture, Some((posture::Posture::Lying, _)))
+}
+
 /// Tells where the joints of a body are.
 pub trait PoseEstimator: Send {
     /// The key points of the body in that box, px of the picture; the same picture gives the same, bit for bit.

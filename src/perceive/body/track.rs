@@ -188,6 +188,12 @@ impl BodyTracker {
         self.tracker.steady(at) && !self.tracker.followed().any(|body| body.does.is_busy())
     }
 
+    /// Whether somebody who is followed lies, or may lie since a moment ago.
+    #[must_use]
+    pub fn may_lie(&self, at: Timestamp) -> bool {
+        self.tracker.open().iter().any(|body| body.followed.does.may_lie(at, body.last))
+    }
+
     /// Whether nobody is followed.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -13,6 +13,7 @@ mod letterbox;
 mod nanodet;
 mod perceptor;
 mod track;
+mod turned;
 mod yolo;
 
 #[cfg(test)]
@@ -26,7 +27,7 @@ pub use detect::{Detection, ObjectDetector, WEAK_SHARE};
 pub(crate) use labels::LABEL_SEEDS;
 pub use labels::Labels;
 pub use nanodet::NanoDet;
-pub use perceptor::{Followed, Joints, ObjectModel, ObjectNetwork, Seen, Things};
+pub use perceptor::{Followed, Joints, ObjectModel, ObjectNetwork, Seen, Sought, Things};
 pub use track::{ObjectHistory, ObjectTracker};
 pub use yolo::Yolo;
 

@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::detect::one_per_box;
+use super::turned::lying;
 use super::{Detection, NanoDet, ObjectDetector, ObjectError, ObjectTracker, WEAK_SHARE, Yolo};
 use crate::config::{Config, find_file};
 use crate::ids::ModelHash;
 use crate::perceive::PerceiveError;
-use crate::perceive::action::PoseEstimator;
+use crate::perceive::action::{PoseEstimator, lies};
 use crate::perceive::body::{BodyTracker, clothes};
 use crate::perceive::colour::{self, Light};
 use crate::perceive::perceptor::{Moment, PicturePerceptor, View};
@@ -108,9 +109,20 @@ fn sha256_of(path: &Path) -> Result<ModelHash, String> {
 
 /// What a look is taken to cost, microseconds of one core (NanoDet-g, benches/LEDGER.md).
 const COST_US: u64 = 50_000;
+/// In one look of so many those who lie are looked for, whatever was seen before.
+const LYING_EVERY: u64 = 5;
+/// A body is found but once where boxes overlap so much (intersection over union).
+const ONE_BODY: f32 = 0.5;
 
 /// What every detector calls a human being.
 const PERSON: &str = "person";
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sought {
+    /// Those who lie, too: detectors know people as they stand, so the picture is looked at on either side, which costs thrice.
+    pub lying: bool,
+}
 
 /// What a camera's stage follows of what the detector finds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -184,24 +196,45 @@ impl Things {
     }
 }
 
+/// Whether it shows the other's body, and surer.
+fn is_better(one: &Object, other: &Object) -> bool {
+    &*one.label == PERSON && one.score >= other.score && one.bbox.iou(other.bbox) >= ONE_BODY
+}
+
 impl PicturePerceptor for Things {
-    type Plan = ();
+    type Plan = Sought;
     type Finding = Vec<Object>;
     type State = Followed;
     type Percept = Seen;
 
-    fn plan(config: &Config, number: u64) -> Option<()> {
-        number.is_multiple_of(config.objects.every.max(1) as u64).then_some(())
+    fn plan(config: &Config, number: u64) -> Option<Sought> {
+        let every = config.objects.every.max(1) as u64;
+        let lying = number.is_multiple_of(every * LYING_EVERY);
+        number.is_multiple_of(every).then_some(Sought { lying })
     }
 
-    fn cost_us((): &()) -> u64 {
-        COST_US
+    fn cost_us(sought: &Sought) -> u64 {
+        if sought.lying { 3 * COST_US } else { COST_US }
     }
 
-    fn look(&mut self, view: View<'_>, (): &()) -> Result<Option<Vec<Object>>, PerceiveError> {
+    fn look(
+        &mut self,
+        view: View<'_>,
+        sought: &Sought,
+    ) -> Result<Option<Vec<Object>>, PerceiveError> {
         let View { source, picture, camera, .. } = view;
+        // (Whether somebody lies, joints tell.)
+        let sees_lying = sought.lying && self.joints.is_some();
         let Self { detector, ignored, unsearched, stages, .. } = self;
-        let found = match stages.time(Stage::Objects, || detector.detect(picture)) {
+        let looked = stages.time(Stage::Objects, || -> Result<_, ObjectError> {
+            let found = detector.detect(picture)?;
+            let lying = match sees_lying {
+                true => lying(&mut **detector, picture, PERSON)?,
+                false => Vec::new(),
+            };
+            Ok((found, lying))
+        });
+        let (found, lying) = match looked {
             Ok(found) => found,
             Err(error) => {
                 if let Some(count) = unsearched.happened(Instant::now()) {
@@ -214,7 +247,7 @@ impl PicturePerceptor for Things {
             &*one.label == PERSON || !ignored.iter().any(|label| **label == *one.label)
         };
         let found: Vec<Detection> = found.into_iter().filter(counts).collect();
-        let light = (!found.is_empty()).then(|| Light::of(picture));
+        let light = (!found.is_empty() || !lying.is_empty()).then(|| Light::of(picture));
         let object = |Detection { bbox, label, score, least }| {
             let bearing = camera.and_then(|camera| camera.bearing(bbox.centre()));
             let is_person = &*label == PERSON;
@@ -229,7 +262,15 @@ impl PicturePerceptor for Things {
         };
         let found = one_per_box(found, |one| &*one.label == PERSON);
         let mut found: Vec<Object> = found.into_iter().map(object).collect();
+        let mut lying: Vec<Object> = lying.into_iter().map(object).collect();
+        lying.retain(|one| !found.iter().any(|other| is_better(other, one)));
+        self.tell_joints(view, &mut lying);
+        lying.retain(|one| one.skeleton.as_ref().is_some_and(|joints| lies(joints, one.bbox)));
+        found.retain(|one| {
+            &*one.label != PERSON || !lying.iter().any(|other| is_better(other, one))
+        });
         self.tell_joints(view, &mut found);
+        found.append(&mut lying);
         Ok(Some(found))
     }
 

@@ -11,7 +11,7 @@ use std::time::Instant;
 use crossbeam_channel::{Receiver, Sender, select};
 
 use super::camera_state::CameraState;
-use super::detection_schedule::DetectionSchedule;
+use super::detection_schedule::{DetectionSchedule, Doing};
 use super::mouths::Mouths;
 use super::present::PresentBoard;
 use crate::capture::Cause;
@@ -244,7 +244,7 @@ impl CameraStage {
         let empty = looked && found == 0 && tracker.is_empty() && bodies.is_empty();
         let changed = self.state.background.change(&thumbnail).is_some();
         let moving = if bodies.is_empty() { changed } else { !bodies.steady(at) };
-        let moving = moving || shift.is_some();
+        let doing = Doing { moving: moving || shift.is_some(), may_lie: bodies.may_lie(at) };
         // One picture alone may be a flash or the camera's noise.
         part.moved |= changed && part.changed || shift.is_some();
         part.changed = changed;
@@ -269,13 +269,13 @@ impl CameraStage {
                 self.settings.perceivers.stages.time(Stage::ActiveSpeaker, cut),
             );
         }
-        Word { steady, empty, moving }
+        Word { steady, empty, doing }
     }
 
     /// Notes what frames after this one hang on.
-    fn say(&mut self, Word { steady, empty, moving }: Word) {
+    fn say(&mut self, Word { steady, empty, doing }: Word) {
         let empty = empty.then_some(&self.state.background);
-        self.state.reports.note(steady, empty, moving);
+        self.state.reports.note(steady, empty, doing);
     }
 }
 
@@ -286,8 +286,7 @@ struct Word {
     steady: Option<Thumbnail>,
     /// Nobody is in view, and nobody is followed.
     empty: bool,
-    /// A body moved, or something where nobody is.
-    moving: bool,
+    doing: Doing,
 }
 
 /// A frame in work.

@@ -14,6 +14,7 @@ use super::budget::Budget;
 use crate::config::Config;
 use crate::daemon::ingest::work::registry::DetectionPlan;
 use crate::perceive::face::{BackgroundModel, FaceDetectionMode, Thumbnail};
+use crate::perceive::object::Sought;
 use crate::perceive::text::{READING_LAG, ReadingSchedule};
 use crate::time::Timestamp;
 
@@ -22,6 +23,15 @@ const DETECTION_LAG: u64 = 4;
 /// A frame of so many is searched for faces though nothing seems to have changed; the stage shows its backdrop then.
 const CERTAIN: u64 = 5;
 
+/// What bodies do in a frame, as far as it tells when they are looked for again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::daemon::ingest) struct Doing {
+    /// A body moves, or something where nobody is.
+    pub(in crate::daemon::ingest) moving: bool,
+    /// Somebody lies, or is gone where he stood.
+    pub(in crate::daemon::ingest) may_lie: bool,
+}
+
 /// What a camera's stage reports of its last frames; part of its checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(in crate::daemon::ingest) struct SceneReports {
@@ -29,8 +39,8 @@ pub(in crate::daemon::ingest) struct SceneReports {
     next: u64,
     /// What the camera saw in these, where somebody was followed and every track was steady.
     steady: BTreeMap<u64, Option<Thumbnail>>,
-    /// Whether a body moved in these, or something where nobody is; and whether the budget allowed to look for it.
-    moving: BTreeMap<u64, (bool, bool)>,
+    /// What bodies did in these, and whether the budget allowed to look for it.
+    doing: BTreeMap<u64, (Doing, bool)>,
     /// What may be spent on looks that are not promised.
     budget: Budget,
     /// What the camera saw after these, where nobody was followed.
@@ -67,19 +77,19 @@ impl SceneReports {
     }
 
     /// Notes the next frame. `steady`: the picture, where all who are in it are steady; `empty`: the scene, where nobody
-    /// is in it; `moving`: a body moved, or something where there is none.
+    /// is in it.
     pub(in crate::daemon::ingest) fn note(
         &mut self,
         steady: Option<Thumbnail>,
         empty: Option<&BackgroundModel>,
-        moving: bool,
+        doing: Doing,
     ) {
-        self.moving.insert(self.next, (moving, self.budget.allows()));
+        self.doing.insert(self.next, (doing, self.budget.allows()));
         let number = self.next;
         self.next += 1;
         self.steady.insert(number, steady);
         self.steady.retain(|at, _| at + DETECTION_LAG >= number);
-        self.moving.retain(|at, _| at + DETECTION_LAG >= number);
+        self.doing.retain(|at, _| at + DETECTION_LAG >= number);
         if number.is_multiple_of(CERTAIN) {
             self.empty.insert(number, empty.cloned());
             self.empty.retain(|at, _| at + DETECTION_LAG + CERTAIN > number);
@@ -141,20 +151,22 @@ impl DetectionSchedule {
         let faces = Some(self.faces(number, reports));
         let texts = (self.reads && reports.reading.is_planned(number)).then_some(());
         let planned = DetectionPlan::of(&self.config, number);
-        let (moves, allowed) = self.is_moving(number, reports);
-        let left_out = planned.objects.is_none() && moves && !allowed;
-        let objects = planned.objects.or_else(|| (moves && allowed).then_some(()));
+        let (Doing { moving, may_lie }, allowed) = self.doing(number, reports);
+        let is_due = moving || may_lie;
+        let left_out = planned.objects.is_none() && is_due && !allowed;
+        let objects = planned.objects.or_else(|| (is_due && allowed).then(Sought::default));
+        let objects = objects.map(|Sought { lying }| Sought { lying: lying || may_lie });
         (DetectionPlan { faces, objects, texts }, left_out)
     }
 
-    /// Whether people and things are to be looked for though it is not their turn, since somebody moved some frames before;
-    /// and whether they may.
-    fn is_moving(&self, number: u64, reports: &SceneReports) -> (bool, bool) {
-        let (moves, allowed) = match number.checked_sub(DETECTION_LAG) {
-            Some(known) => reports.moving.get(&known).copied().unwrap_or_default(),
-            None => (true, true),
+    /// What somebody did some frames before, so that people and things are to be looked for though it is not their turn; and
+    /// whether they may.
+    fn doing(&self, number: u64, reports: &SceneReports) -> (Doing, bool) {
+        let (doing, allowed) = match number.checked_sub(DETECTION_LAG) {
+            Some(known) => reports.doing.get(&known).copied().unwrap_or_default(),
+            None => (Doing { moving: true, may_lie: false }, true),
         };
-        (self.sees_bodies && moves, allowed)
+        (if self.sees_bodies { doing } else { Doing::default() }, allowed)
     }
 
     fn faces(&self, number: u64, reports: &SceneReports) -> FaceDetectionMode {
@@ -206,7 +218,7 @@ mod tests {
                 frames = cadence(every, only_changed, &said);
             }
             looked.push(frames.plan(&said).0.faces.unwrap());
-            said.note(steady.cloned(), *empty, false);
+            said.note(steady.cloned(), *empty, Doing::default());
         }
         looked
     }
@@ -283,7 +295,7 @@ mod tests {
             let found = planned.get(&spoken).filter(|read| **read).map(|_| false);
             let at = Timestamp::from_nanos(spoken as i64 * 200_000_000);
             said.scene(at, &picture(spoken), found, 5.0);
-            said.note(None, None, false);
+            said.note(None, None, Doing::default());
             spoken += 1;
             if spoken == resume_at {
                 // A checkpoint lies between two frames, and none is in work then.
@@ -307,7 +319,7 @@ mod tests {
             looked.extend(read.then_some(number));
             let at = Timestamp::from_nanos(number as i64 * 200_000_000);
             said.scene(at, &picture(number), read.then_some(false), 5.0);
-            said.note(None, None, false);
+            said.note(None, None, Doing::default());
         }
         looked
     }
@@ -334,7 +346,7 @@ mod tests {
         while looked.len() < words.len() {
             while !frames.is_ready(&said) {
                 let (steady, empty) = words[spoken];
-                said.note(steady.cloned(), empty, false);
+                said.note(steady.cloned(), empty, Doing::default());
                 spoken += 1;
             }
             looked.push(frames.plan(&said).0.faces.unwrap());
@@ -382,7 +394,7 @@ mod tests {
                 looks.push(plan.objects.is_some());
                 let at = Timestamp::from_nanos(number as i64 * 200_000_000);
                 said.cost(Some(at), share, if plan.objects.is_some() { 50_000 } else { 0 });
-                said.note(None, None, true);
+                said.note(None, None, Doing { moving: true, may_lie: false });
             }
             (looks, left_out)
         };
@@ -399,5 +411,21 @@ mod tests {
         for at in [1, 7, 50, 111] {
             assert_eq!(looked(150, at).0, some, "resumed at {at}");
         }
+    }
+
+    #[test]
+    fn who_lies_is_looked_for_now_and_then_and_whenever_somebody_may_lie() {
+        let mut config = Config::default();
+        config.objects.every = 5;
+        let mut said = SceneReports::default();
+        let mut frames = DetectionSchedule::new(&Arc::new(config), &said, (true, false));
+        let mut looked = Vec::new();
+        for number in 0..60 {
+            let (plan, _) = frames.plan(&said);
+            looked.extend(plan.objects.filter(|sought| sought.lying).map(|_| number));
+            let may_lie = (30..33).contains(&number);
+            said.note(None, None, Doing { moving: false, may_lie });
+        }
+        assert_eq!(looked, [0, 25, 34, 35, 36, 50]);
     }
 }
