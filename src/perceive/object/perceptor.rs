@@ -122,6 +122,8 @@ const PERSON: &str = "person";
 pub struct Sought {
     /// Those who lie, too: detectors know people as they stand, so the picture is looked at on either side, which costs thrice.
     pub lying: bool,
+    /// So many people were in view a moment ago: where fewer are found, those who lie are looked for, too.
+    pub people: u32,
 }
 
 /// What a camera's stage follows of what the detector finds.
@@ -210,7 +212,7 @@ impl PicturePerceptor for Things {
     fn plan(config: &Config, number: u64) -> Option<Sought> {
         let every = config.objects.every.max(1) as u64;
         let lying = number.is_multiple_of(every * LYING_EVERY);
-        number.is_multiple_of(every).then_some(Sought { lying })
+        number.is_multiple_of(every).then_some(Sought { lying, people: 0 })
     }
 
     fn cost_us(sought: &Sought) -> u64 {
@@ -223,12 +225,16 @@ impl PicturePerceptor for Things {
         sought: &Sought,
     ) -> Result<Option<Vec<Object>>, PerceiveError> {
         let View { source, picture, camera, .. } = view;
-        // (Whether somebody lies, joints tell.)
-        let sees_lying = sought.lying && self.joints.is_some();
-        let Self { detector, ignored, unsearched, stages, .. } = self;
+        let Self { detector, joints, ignored, unsearched, stages } = self;
         let looked = stages.time(Stage::Objects, || -> Result<_, ObjectError> {
             let found = detector.detect(picture)?;
-            let lying = match sees_lying {
+            // (Whether somebody lies, joints tell.)
+            let is_sought = joints.as_ref().is_some_and(|Joints { least, .. }| {
+                let people =
+                    found.iter().filter(|one| &*one.label == PERSON && one.score >= *least);
+                sought.lying || people.count() < sought.people as usize
+            });
+            let lying = match is_sought {
                 true => lying(&mut **detector, picture, PERSON)?,
                 false => Vec::new(),
             };

@@ -244,7 +244,11 @@ impl CameraStage {
         let empty = looked && found == 0 && tracker.is_empty() && bodies.is_empty();
         let changed = self.state.background.change(&thumbnail).is_some();
         let moving = if bodies.is_empty() { changed } else { !bodies.steady(at) };
-        let doing = Doing { moving: moving || shift.is_some(), may_lie: bodies.may_lie(at) };
+        let doing = Doing {
+            moving: moving || shift.is_some(),
+            may_lie: bodies.may_lie(at),
+            people: u32::try_from(bodies.seen_at(at).len()).unwrap_or(u32::MAX),
+        };
         // One picture alone may be a flash or the camera's noise.
         part.moved |= changed && part.changed || shift.is_some();
         part.changed = changed;

@@ -30,6 +30,8 @@ pub(in crate::daemon::ingest) struct Doing {
     pub(in crate::daemon::ingest) moving: bool,
     /// Somebody lies, or is gone where he stood.
     pub(in crate::daemon::ingest) may_lie: bool,
+    /// So many are in view.
+    pub(in crate::daemon::ingest) people: u32,
 }
 
 /// What a camera's stage reports of its last frames; part of its checkpoint.
@@ -151,11 +153,11 @@ impl DetectionSchedule {
         let faces = Some(self.faces(number, reports));
         let texts = (self.reads && reports.reading.is_planned(number)).then_some(());
         let planned = DetectionPlan::of(&self.config, number);
-        let (Doing { moving, may_lie }, allowed) = self.doing(number, reports);
+        let (Doing { moving, may_lie, people }, allowed) = self.doing(number, reports);
         let is_due = moving || may_lie;
         let left_out = planned.objects.is_none() && is_due && !allowed;
         let objects = planned.objects.or_else(|| (is_due && allowed).then(Sought::default));
-        let objects = objects.map(|Sought { lying }| Sought { lying: lying || may_lie });
+        let objects = objects.map(|sought| Sought { lying: sought.lying || may_lie, people });
         (DetectionPlan { faces, objects, texts }, left_out)
     }
 
@@ -164,7 +166,7 @@ impl DetectionSchedule {
     fn doing(&self, number: u64, reports: &SceneReports) -> (Doing, bool) {
         let (doing, allowed) = match number.checked_sub(DETECTION_LAG) {
             Some(known) => reports.doing.get(&known).copied().unwrap_or_default(),
-            None => (Doing { moving: true, may_lie: false }, true),
+            None => (Doing { moving: true, ..Doing::default() }, true),
         };
         (if self.sees_bodies { doing } else { Doing::default() }, allowed)
     }
@@ -394,7 +396,7 @@ mod tests {
                 looks.push(plan.objects.is_some());
                 let at = Timestamp::from_nanos(number as i64 * 200_000_000);
                 said.cost(Some(at), share, if plan.objects.is_some() { 50_000 } else { 0 });
-                said.note(None, None, Doing { moving: true, may_lie: false });
+                said.note(None, None, Doing { moving: true, ..Doing::default() });
             }
             (looks, left_out)
         };
@@ -423,8 +425,11 @@ mod tests {
         for number in 0..60 {
             let (plan, _) = frames.plan(&said);
             looked.extend(plan.objects.filter(|sought| sought.lying).map(|_| number));
+            assert!(
+                plan.objects.is_none_or(|sought| sought.people == if number < 4 { 0 } else { 2 })
+            );
             let may_lie = (30..33).contains(&number);
-            said.note(None, None, Doing { moving: false, may_lie });
+            said.note(None, None, Doing { may_lie, people: 2, ..Doing::default() });
         }
         assert_eq!(looked, [0, 25, 34, 35, 36, 50]);
     }
