@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use crate::ids::{EntityId, SessionId, TrackId};
 use crate::language::Language;
-use crate::language::actions::{SOMEBODY, named, wording};
+use crate::language::actions::{SOMEBODY, named, of_somebody, wording};
 use crate::language::parse::Word;
 use crate::memory::PerceptFilter;
 use crate::memory::model::{ActionRow, TrackRow};
 use crate::percept::ActionKind;
 use crate::time::Span;
 
+use super::document::Evidence;
 use super::question::{self, Opening, Parsed, Subject, is, is_asking, is_grammar};
 use super::reading::{GATHERED, Reading, hull, touch};
 use super::reply::Reply;
@@ -60,6 +61,12 @@ pub(super) fn asked(
     let text = &text[..text.floor_char_boundary(question::MAX_BYTES)];
     let question = Question::read(language?, text, parsed, people)?;
     let mut done = question.done(reading, people);
+    if done.is_empty() && !people.is_empty() && !question.kinds.is_empty() {
+        // It may have been whom the question names.
+        let mut others = question.done(reading, &[]);
+        others.retain(|one| one.who.is_none());
+        return (!others.is_empty()).then(|| Question::of_somebody(reading, &others));
+    }
     if question.first {
         done.truncate(1);
     } else if question.last {
@@ -158,7 +165,8 @@ impl Question {
         all
     }
 
-    fn reply(&self, reading: &Reading, done: &[Done]) -> Reply {
+    /// "somebody fell at 17:31:15", of the first of them.
+    fn told(reading: &Reading, done: &[Done]) -> String {
         let one = |done: &Done| {
             let name = done.who.map(|who| reading.introduce(who));
             let told = &wording(done.kind).told;
@@ -166,7 +174,27 @@ impl Question {
             format!("{} {told} {when}", name.as_deref().unwrap_or(SOMEBODY))
         };
         let told: Vec<String> = done.iter().take(TOLD).map(one).collect();
-        let told = list(&told);
+        list(&told)
+    }
+
+    /// Evidence of the first of them.
+    fn evidence(reading: &Reading, done: &[Done]) -> Vec<Evidence> {
+        let one = |one: &Done| {
+            let told = (wording(one.kind).told.as_str(), one.confidence);
+            reading.action_evidence(&one.row, one.span, one.who, told)
+        };
+        done.iter().take(GATHERED).map(one).collect()
+    }
+
+    /// Nobody of those who are asked about was seen to do it; others did, and nobody knows who they are.
+    fn of_somebody(reading: &Reading, others: &[Done]) -> Reply {
+        let evidence = Self::evidence(reading, others);
+        let text = of_somebody(&Self::told(reading, others));
+        Reply { evidence, ..Reply::unknown(&text) }
+    }
+
+    fn reply(&self, reading: &Reading, done: &[Done]) -> Reply {
+        let told = Self::told(reading, done);
         let more = done.len().saturating_sub(TOLD);
         let secs: f64 = done.iter().map(|one| one.span.secs()).sum();
         let told = match self.opening {
@@ -177,11 +205,7 @@ impl Question {
         let mut people: Vec<EntityId> = done.iter().filter_map(|one| one.who).collect();
         people.sort_unstable();
         people.dedup();
-        let evidence = done.iter().take(GATHERED);
-        let evidence = evidence.map(|one| {
-            let (who, told) = (one.who, wording(one.kind).told.as_str());
-            reading.action_evidence(&one.row, one.span, who, (told, one.confidence))
-        });
-        Reply::known(format!("{}.{more}", sentence(&told)), people, evidence.collect())
+        let evidence = Self::evidence(reading, done);
+        Reply::known(format!("{}.{more}", sentence(&told)), people, evidence)
     }
 }

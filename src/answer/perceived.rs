@@ -27,7 +27,8 @@ pub(super) struct Perceived {
     /// Memories have nothing to add: the question is about a thing that a detector saw, or means a time or somebody that cannot
     /// be made out.
     is_settled: bool,
-    /// Nothing that is quoted of a memory answers it either: it is about words in view, and they are another's.
+    /// Nothing that is quoted of a memory answers it either: it is about words in view, and they are another's, or about what
+    /// somebody did, and nobody knows who.
     pub(super) is_final: bool,
 }
 
@@ -115,6 +116,8 @@ pub(super) fn perceived(
     match found {
         Ok(people) => {
             if let Some(reply) = actions::asked(&reading, language, text, &parsed, &people) {
+                // (A memory that somebody did it tells no more of whom the question names.)
+                let is_final = reply.abstained;
                 return Perceived { reading, parsed, people, reply, is_settled: true, is_final };
             }
             if people.is_empty()

@@ -25,6 +25,11 @@ pub(crate) struct Wording {
 /// Whom nobody knows.
 pub(crate) const SOMEBODY: &str = "somebody";
 
+/// The reply about somebody whom nobody saw do it, where others did whose faces were not seen.
+pub(crate) fn of_somebody(told: &str) -> String {
+    format!("I don't know: {told}, and who it was I did not see.")
+}
+
 /// The words for a kind of action.
 pub(crate) fn wording(kind: ActionKind) -> &'static Wording {
     static KNOWN: OnceLock<BTreeMap<ActionKind, Wording>> = OnceLock::new();

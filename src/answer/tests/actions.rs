@@ -80,6 +80,9 @@ fn what_people_did_is_told_and_of_nothing_else() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // Somebody fell: it may have been Ben.
+    let answer = ask(&house, "Did Ben fall?");
+    assert!(answer.abstained && answer.answer.contains("somebody fell at 17:31:15"), "{answer:?}");
     // Of a thing it is told where it is.
     let answer = ask(&house, "Did the red mug fall?").answer;
     assert!(!answer.contains("fell") && !answer.contains("Ben"), "{answer}");
