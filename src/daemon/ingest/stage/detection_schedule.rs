@@ -429,6 +429,7 @@ mod tests {
                 plan.objects.is_none_or(|sought| sought.people == if number < 4 { 0 } else { 2 })
             );
             let may_lie = (30..33).contains(&number);
+            said.cost(Some(Timestamp::from_nanos(number * 200_000_000)), 1000, 0);
             said.note(None, None, Doing { may_lie, people: 2, ..Doing::default() });
         }
         assert_eq!(looked, [0, 25, 34, 35, 36, 50]);
