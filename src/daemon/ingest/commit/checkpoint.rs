@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 use crate::window::{ClipClock, FrameSelector};
 
 /// Changes whenever the layout of [`Checkpoint`] changes; an older one is refused.
-const VERSION: u32 = 16;
+const VERSION: u32 = 17;
 
 /// A checkpoint that cannot be used.
 #[derive(Debug, thiserror::Error)]

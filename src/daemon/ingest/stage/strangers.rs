@@ -39,7 +39,7 @@ struct Open {
 }
 
 impl Strangers {
-    /// Lets go of all where something was erased since, and of those who were last seen before a clip ended that is sealed.
+    /// Lets go of all where something was erased since.
     pub(super) fn renew(&mut self, erasures: u64) {
         if self.erasures != erasures {
             *self = Self { given: self.given, erasures, ..Self::default() };
