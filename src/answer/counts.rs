@@ -6,10 +6,10 @@
 use crate::ids::EntityId;
 
 use super::matching;
-use super::question::{Act, Parsed};
+use super::question::{Act, Order, Parsed};
 use super::reading::{GATHERED, Reading, seen_secs, spoken_secs, stretches};
 use super::reply::Reply;
-use super::who::{told, unrecorded};
+use super::who::{self, told, unrecorded};
 use super::wording::{length, list, sentence, times};
 
 /// "How often was Ava seen?"
@@ -152,6 +152,10 @@ pub(super) fn many(reading: &Reading, act: Act) -> Reply {
             heard,
             evidence,
         );
+    }
+    // Of bodies without a face nobody knows how many people they are.
+    if seen.is_empty() && reading.strangers(spans) > 0 {
+        return who::who(reading, act, Order::Any, &[]);
     }
     let mut evidence: Vec<_> = reading
         .appearances(None, spans)
