@@ -15,6 +15,7 @@ pub mod sound;
 pub mod speech;
 pub mod text;
 pub mod track;
+mod turn;
 pub mod voice;
 
 pub use error::PerceiveError;

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use image::RgbImage;
-use image::imageops::{FilterType, crop_imm, replace, resize, rotate90, rotate270};
+use image::imageops::{FilterType, crop_imm, replace, resize};
 use ndarray::{Array4, Ix3};
 
 use super::{ActionError, PoseEstimator};
 use crate::geometry::{Point, Rect};
+use crate::perceive::turn::Turn;
 use crate::percept::{KeyPoint, Skeleton};
 use crate::runtime::onnx::{self, Device, Session};
 
@@ -25,15 +26,6 @@ const HEAD: usize = 5;
 const EDGE: f32 = 0.01;
 const INPUT: &str = "image";
 const OUTPUT: &str = "points";
-
-/// How a crop is turned before the network sees it.
-#[derive(Clone, Copy)]
-enum Turn {
-    Upright,
-    /// To the left by 90°: for who lies with the head to the right.
-    Left,
-    Right,
-}
 
 /// A MoveNet as `models/export/movenet.py` writes it.
 pub struct MoveNet {
@@ -79,14 +71,14 @@ impl PoseEstimator for MoveNet {
     fn estimate(&mut self, picture: &RgbImage, body: Rect) -> Result<Skeleton, ActionError> {
         let square = Square::around(body);
         let Some(crop) = square.cut(picture) else { return Ok(Skeleton::unknown()) };
-        let mut best = (Turn::Upright, self.points(&crop)?);
+        let mut best = (None, self.points(&crop)?);
         if body.w > WIDE * body.h {
             let upright = sureness(&best.1);
-            for (turn, crop) in [(Turn::Left, rotate270(&crop)), (Turn::Right, rotate90(&crop))] {
-                let points = self.points(&crop)?;
+            for turn in Turn::BOTH {
+                let points = self.points(&turn.picture(&crop))?;
                 let known = sureness(&best.1);
                 if sureness(&points) > known.max(upright + SURER) {
-                    best = (turn, points);
+                    best = (Some(turn), points);
                 }
             }
         }
@@ -97,7 +89,7 @@ impl PoseEstimator for MoveNet {
                 && (EDGE * height..=(1.0 - EDGE) * height).contains(&at.y)
         };
         Ok(Skeleton(points.map(|KeyPoint { at, score }| {
-            let at = square.back(turn.back(at));
+            let at = square.back(turn.map_or(at, |turn: Turn| turn.back(at)));
             KeyPoint { at, score: if inside(at) { score } else { 0.0 } }
         })))
     }
@@ -107,17 +99,6 @@ impl PoseEstimator for MoveNet {
 fn sureness(points: &[KeyPoint; Skeleton::POINTS]) -> f32 {
     let body = &points[HEAD..];
     body.iter().map(|point| point.score).sum::<f32>() / body.len() as f32
-}
-
-impl Turn {
-    /// A place in the turned crop as one in the crop, shares of the sides.
-    fn back(self, Point { x, y }: Point) -> Point {
-        match self {
-            Self::Upright => Point { x, y },
-            Self::Left => Point { x: 1.0 - y, y: x },
-            Self::Right => Point { x: y, y: 1.0 - x },
-        }
-    }
 }
 
 /// A square around a body, whole px of the picture, which it may leave.
@@ -187,7 +168,8 @@ mod tests {
         let mut crop = RgbImage::new(SIDE, SIDE);
         crop.put_pixel(30, 10, Rgb([255; 3]));
         let share = |at: u32| (at as f32 + 0.5) / SIDE as f32;
-        for (turn, turned) in [(Turn::Left, rotate270(&crop)), (Turn::Right, rotate90(&crop))] {
+        for turn in Turn::BOTH {
+            let turned = turn.picture(&crop);
             let white = turned.enumerate_pixels().find(|(_, _, pixel)| pixel.0 == [255; 3]);
             let (x, y, _) = white.unwrap();
             let back = turn.back(Point { x: share(x), y: share(y) });

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::detect::one_per_box;
-use super::turned::lying;
+use super::turned::{ONE_BODY, lying};
 use super::{Detection, NanoDet, ObjectDetector, ObjectError, ObjectTracker, WEAK_SHARE, Yolo};
 use crate::config::{Config, find_file};
 use crate::ids::ModelHash;
@@ -111,8 +111,6 @@ fn sha256_of(path: &Path) -> Result<ModelHash, String> {
 const COST_US: u64 = 50_000;
 /// In one look of so many those who lie are looked for, whatever was seen before.
 const LYING_EVERY: u64 = 5;
-/// A body is found but once where boxes overlap so much (intersection over union).
-const ONE_BODY: f32 = 0.5;
 
 /// What every detector calls a human being.
 const PERSON: &str = "person";

@@ -1,23 +1,14 @@
 //! People who lie: detectors, which learned from pictures of people who stand, find them in the picture turned on its side.
 
 use image::RgbImage;
-use image::imageops::{rotate90, rotate270};
 
 use super::{Detection, ObjectDetector, ObjectError};
 use crate::geometry::Rect;
 use crate::perceive::nms::non_maximum_suppression;
+use crate::perceive::turn::Turn;
 
-/// A body that is found on either side is one where boxes overlap so much (intersection over union).
-const ONE_BODY: f32 = 0.5;
-
-/// Which way the picture was turned.
-#[derive(Clone, Copy, Debug)]
-enum Turn {
-    /// What was above is to the right.
-    Right,
-    /// What was above is to the left.
-    Left,
-}
+/// A body is found but once where boxes overlap so much (intersection over union).
+pub(super) const ONE_BODY: f32 = 0.5;
 
 /// Those of that label who are wider than high and are found in the picture turned either way; px of the picture, highest score
 /// first.
@@ -30,26 +21,16 @@ pub(super) fn lying(
     label: &str,
 ) -> Result<Vec<Detection>, ObjectError> {
     let mut found = Vec::new();
-    for (turn, turned) in [(Turn::Right, rotate90(picture)), (Turn::Left, rotate270(picture))] {
-        let here = detector.detect(&turned)?.into_iter().filter(|one| &*one.label == label);
+    for turn in Turn::BOTH {
+        let here =
+            detector.detect(&turn.picture(picture))?.into_iter().filter(|one| &*one.label == label);
         let back = |one: Detection| {
-            let bbox = turn.back(one.bbox, picture.dimensions());
+            let bbox = turn.box_back(one.bbox, picture.dimensions());
             Detection { bbox, ..one }
         };
         found.extend(here.map(back).filter(|one| one.bbox.w > one.bbox.h));
     }
     Ok(non_maximum_suppression(found, ONE_BODY, |one| (one.score, one.bbox), Rect::iou))
-}
-
-impl Turn {
-    /// A box of the turned picture as one of the picture, which is so wide and high.
-    fn back(self, Rect { x, y, w, h }: Rect, (width, height): (u32, u32)) -> Rect {
-        let (x, y) = match self {
-            Self::Right => (y, height as f32 - x - w),
-            Self::Left => (width as f32 - y - h, x),
-        };
-        Rect { x, y, w: h, h: w }
-    }
 }
 
 #[cfg(test)]
